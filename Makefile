@@ -1,0 +1,36 @@
+# Every target sets up .venv by itself when it is missing or stale, and is quick when it is not.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# Two test processes with two spinning BLAS threads each would fight for two cores.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: demo test test-slow lint bench clean
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("superlevel needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## The optimal design on the paper's grid, drawn with its certificate
+	$(BIN)/superlevel demo --out out/demo.png
+
+test: $(READY)  ## The default tests
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+
+test-slow: $(READY)  ## The tests that need minutes
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow
+
+lint: $(READY)  ## Formatting, linters, types, and the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## Side-by-side timings; prints ratios measured in one run
+	$(BIN)/python benchmarks/design.py
+
+clean:
+	rm -rf $(VENV) out

@@ -1,0 +1,5 @@
+"""`python -m superlevel`."""
+
+from superlevel.cli import main
+
+main()

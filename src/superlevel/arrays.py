@@ -1,0 +1,116 @@
+"""The array type of the library, and the one way in which given numbers become such arrays."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from superlevel.errors import InputError
+
+Array: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.floating[Any]]
+Mask: TypeAlias = NDArray[np.bool_]
+Indices: TypeAlias = NDArray[np.int64]
+
+
+def as_matrix(field: str, values: ArrayLike) -> Array:
+    """A finite, row-major (m, r) float64 array with at least one row and one column."""
+    matrix = _as_floats(field, values)
+    if matrix.ndim != 2:
+        raise InputError(field, f"of shape {matrix.shape}", "give a 2-d array, one row for each point")
+    if 0 in matrix.shape:
+        raise InputError(field, f"of shape {matrix.shape}", "give at least one row and one column")
+    finite = np.isfinite(matrix)
+    if not finite.all():
+        row, column = (int(i) for i in np.argwhere(~finite)[0])
+        raise InputError(f"{field}[{row}, {column}]", matrix[row, column], "give finite numbers or leave that row out")
+    return matrix
+
+
+def as_vector(field: str, values: ArrayLike, *, length: int) -> Array:
+    """A finite (length,) float64 array."""
+    vector = _as_floats(field, values)
+    if vector.shape != (length,):
+        raise InputError(field, f"of shape {vector.shape}", f"give shape ({length},)")
+    finite = np.isfinite(vector)
+    if not finite.all():
+        at = int(np.argmin(finite))
+        raise InputError(f"{field}[{at}]", vector[at], "give finite numbers")
+    return vector
+
+
+def as_weights(field: str, values: ArrayLike, length: int) -> Array:
+    """A distribution on length things, normalised to rounding."""
+    weights = as_vector(field, values, length=length)
+    if (weights < 0).any() or abs(weights.sum() - 1.0) > 1e-6:
+        raise InputError(field, f"of sum {weights.sum():g} and smallest entry {weights.min():g}", "give a distribution")
+    return normalised(weights)
+
+
+def normalised(values: Array) -> Array:
+    """Values divided by their sum."""
+    return values / float(values.sum())
+
+
+def as_positive(field: str, values: ArrayLike, *, shape: tuple[int, ...]) -> Array:
+    """A finite array of the given shape with every entry above zero."""
+    array = _as_floats(field, values)
+    if array.shape != shape:
+        raise InputError(field, f"of shape {array.shape}", f"give shape {shape}")
+    good = np.isfinite(array) & (array > 0)
+    if not good.all():
+        at = [int(i) for i in np.argwhere(~good)[0]]
+        raise InputError(f"{field}{at}", array[tuple(at)], "give finite numbers > 0")
+    return array
+
+
+def as_mask(field: str, values: ArrayLike, *, shape: tuple[int, ...]) -> Mask:
+    """A boolean array of the given shape with at least one True."""
+    mask = np.asarray(values)
+    if mask.dtype != np.bool_:
+        raise InputError(field, f"of type {mask.dtype}", "give booleans")
+    if mask.shape != shape:
+        raise InputError(field, f"of shape {mask.shape}", f"give shape {shape}")
+    if not mask.any():
+        raise InputError(field, "False everywhere", "leave at least one target")
+    return mask
+
+
+def as_number(
+    field: str,
+    value: object,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+) -> float:
+    """A finite float with ``above < value``, ``at_least <= value`` and ``value < below`` where these are given."""
+    limits = {"> ": above, ">= ": at_least, "< ": below}
+    wanted = " and ".join(f"{sign}{limit:g}" for sign, limit in limits.items() if limit is not None)
+    remedy = f"give a number {wanted}".rstrip() if wanted else "give a finite number"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        raise InputError(field, reprlib.repr(value), remedy)
+    number = float(value)
+    fits = (
+        np.isfinite(number)
+        and (above is None or number > above)
+        and (at_least is None or number >= at_least)
+        and (below is None or number < below)
+    )
+    if not fits:
+        raise InputError(field, value, remedy)
+    return number
+
+
+def _as_floats(field: str, values: ArrayLike) -> Array:
+    try:
+        given = np.asarray(values)
+        if np.iscomplexobj(given):  # numpy would drop the imaginary parts with no more than a warning
+            raise TypeError("complex numbers are not ordered")
+        return np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        got = f"of type {type(values).__name__} and holds something other than numbers"
+        raise InputError(field, got, f"give numbers ({error})") from error

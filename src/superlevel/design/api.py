@@ -1,0 +1,53 @@
+"""`solve`: one way in, whatever the arms, the targets and the method."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from numpy.typing import ArrayLike
+
+from superlevel.arrays import as_number
+from superlevel.design.frank_wolfe import FrankWolfe
+from superlevel.design.interior import InteriorPoint
+from superlevel.design.problem import design_problem
+from superlevel.design.result import Design, Watch
+from superlevel.design.targets import AnyTargets
+from superlevel.errors import InputError
+from superlevel.features import Features
+
+Method: TypeAlias = InteriorPoint | FrankWolfe
+
+
+def solve(
+    arms: ArrayLike | Features,
+    targets: AnyTargets | ArrayLike | None = None,
+    *,
+    ridge: float,
+    rtol: float = 0.01,
+    method: Method | None = None,
+    start: Design | None = None,
+    watch: Watch | None = None,
+) -> Design:
+    """The distribution lambda on the arms with the smallest max_v v' A(lambda)^-1 v, and a proof.
+
+        A(lambda) = sum_i lambda_i phi_i phi_i' + ridge I
+
+    ``arms`` are rows (n, r), or `Features`, whose residual is then part of the certificate: the bound holds for the
+    true kernel, and so does the value. ``targets`` are rows (p, r), a `Subset` of the arms, `Pairs` of arms, or None
+    for all arms; each kind takes a mask and positive scales. ``ridge`` may be 0 where the arms reach every target.
+
+    The answer is within ``rtol`` of the best there is, value <= (1 + rtol) lower_bound, or its status says why not.
+    ``start`` continues from another design on the same arms, with targets of the same shape; targets that are masked
+    out now are forgotten. ``watch`` is called with the best design so far after every evaluation.
+
+    >>> import numpy as np
+    >>> design = solve(np.eye(3), ridge=0)     # Kiefer and Wolfowitz: the value is the rank
+    >>> round(design.value, 2), design.status.value
+    (3.0, 'certified')
+    """
+    problem = design_problem(arms, targets, ridge=ridge)
+    rtol = as_number("rtol", rtol, above=0)
+    if start is not None and start.weights.shape != (len(problem.arms),):
+        raise InputError("start", f"for {len(start.weights)} arms", f"give a design for {len(problem.arms)}")
+    chosen = InteriorPoint() if method is None else method
+    return chosen.run(problem, rtol=rtol, start=start, watch=watch)

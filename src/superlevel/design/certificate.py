@@ -1,0 +1,145 @@
+"""How good a design is, and a proof that no design is much better.
+
+    A  = sum_i lambda_i phi_i phi_i' + ridge I        M   = sum_v w_v v v'  for a mixture w of targets
+    s_v = v' A^-1 v                                   g_i = phi_i' A^-1 M A^-1 phi_i
+    T  = tr(A^-1 M) = sum_v w_v s_v                   R   = tr(A^-2 M)
+
+For any distributions lambda and w
+
+    T^2 / (max_i g_i + ridge R)   <=   min over designs of max_v s_v   <=   max_v s_v,
+
+since tr(B^-1 M) >= 2 tr(Y' M^1/2) - tr(Y' B Y) for every Y; take Y = c A^-1 M^1/2, maximise over the design in B and
+then over c. The identity sum_i lambda_i g_i + ridge R = T gives R without another factorisation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import LinAlgError
+
+from superlevel import linalg
+from superlevel.arrays import Array, Indices, as_weights, normalised
+from superlevel.design.problem import DesignProblem, design_problem
+from superlevel.design.targets import AnyTargets, Dual, Variances, View, from_dual
+from superlevel.errors import InputError
+from superlevel.features import Features
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluation:
+    """One full evaluation: every arm and every target, at one design and one mixture."""
+
+    arms: Array
+    """(n, r) the arms in coordinates where A is the identity."""
+    view: View
+    """The targets in those coordinates."""
+    variances: Variances
+    """s at the targets."""
+    roots: Array
+    """(n, k) rows whose inner products are phi_i' A^-1 M A^-1 phi_j."""
+    gains: Array
+    """(n,) g, what measuring at an arm would take off T."""
+    average: float
+    """T"""
+    shrinkage: float
+    """ridge R"""
+    truncation: float
+    """At most what the features miss of the largest s."""
+
+    @property
+    def value(self) -> float:
+        return float(self.variances.values.max()) + self.truncation
+
+    @property
+    def lower_bound(self) -> float:
+        return self.average**2 / (float(self.gains.max()) + self.shrinkage)
+
+    @property
+    def gap(self) -> float:
+        return self.value / self.lower_bound - 1
+
+    def limited_by_features(self, rtol: float) -> bool:
+        """Whether what the features miss is most of a gap that is wanted smaller."""
+        kept = (self.value - self.truncation) / self.lower_bound - 1
+        return self.truncation > 0 and kept <= rtol / 4
+
+
+def evaluate(
+    problem: DesignProblem,
+    weights: Array,  # (n,)
+    positions: Indices,  # (m,) the mixture's targets
+    mixture: Array,  # (m,) their weights, with sum 1
+) -> Evaluation:
+    """Value and bound over all arms and targets. Raises LinAlgError where the design does not reach every arm."""
+    support = np.flatnonzero(weights)
+    information = linalg.moment(problem.arms[support], weights[support])
+    linalg.add_to_diagonal(information, problem.ridge)
+    factor = linalg.cholesky(information)
+    arms = linalg.whiten(factor, problem.arms)
+    view = problem.targets.view(factor, arms)
+    variances = view.variances()
+    roots = _roots(arms, view.rows(positions), mixture)
+    gains = linalg.squared_norms(roots)
+    average = float(linalg.squared_norms(view.rows(positions)) @ mixture)
+    return Evaluation(
+        arms=arms,
+        view=view,
+        variances=variances,
+        roots=roots,
+        gains=gains,
+        average=average,
+        shrinkage=max(0.0, average - float(weights @ gains)),
+        truncation=_truncation(problem, weights, float(variances.values.max())),
+    )
+
+
+def certify(
+    arms: ArrayLike | Features,
+    targets: AnyTargets | ArrayLike | None,
+    weights: ArrayLike,
+    dual: Dual,
+    *,
+    ridge: float,
+) -> float:
+    """The lower bound that a design and a mixture prove, recomputed from nothing but them.
+
+    Every design on these arms has a target with v' A^-1 v at least this large.
+    """
+    problem = design_problem(arms, targets, ridge=ridge)
+    design = as_weights("weights", weights, len(problem.arms))
+    positions, mixture = from_dual(problem.targets, dual)
+    if not len(positions):
+        raise InputError("dual", "zero on every target", "give a mixture of targets")
+    mixture = normalised(mixture)
+    try:
+        return evaluate(problem, design, positions, mixture).lower_bound
+    except LinAlgError:
+        # The bound holds at every lambda: move a little towards one that reaches everything.
+        return evaluate(problem, 0.999 * design + 0.001 / len(design), positions, mixture).lower_bound
+
+
+def _roots(arms: Array, rows: Array, mixture: Array) -> Array:
+    """F with F F' = Phi A^-1 M A^-1 Phi', with as few columns as M allows."""
+    if len(rows) > rows.shape[1]:
+        try:
+            return linalg.colour(linalg.cholesky(linalg.moment(rows, mixture)), arms)
+        except LinAlgError:
+            pass  # M is singular: its targets are its only root
+    return linalg.inner(arms, rows * np.sqrt(mixture)[:, None])
+
+
+def _truncation(problem: DesignProblem, weights: Array, largest: float) -> float:
+    """What s may lack because the features miss a part of the kernel.
+
+    With phi = (kept, missed) and the Schur complement of A's kept block at least ridge I, the true s exceeds the
+    kept one by at most |missed(v) - sum_i lambda_i missed(i) c_i|^2 / ridge, where sum_i lambda_i c_i^2 <= s. By
+    Cauchy and Schwarz that is (sqrt(residual(v)) + sqrt(s sum_i lambda_i residual(i)))^2 / ridge.
+    """
+    if problem.residuals is None:
+        return 0.0
+    of_target = problem.targets.residual(problem.residuals)
+    of_design = float(weights @ problem.residuals)
+    return float(np.sqrt(of_target) + np.sqrt(of_design * largest)) ** 2 / problem.ridge

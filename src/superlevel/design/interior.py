@@ -1,0 +1,184 @@
+"""The default solver: interior point on a working set, certified on all arms and targets.
+
+The inner loop takes Newton steps (`superlevel.design.newton`) on a working set, which is everything where the problem
+is small. The outer loop evaluates the whole problem at what the inner one found: that gives value and bound, and says
+which arms and targets contradict the working set and must enter it (`superlevel.design.working`). What is returned
+is the best pair of weights and mixture that a full evaluation has seen, so its bound is one that `certify` recomputes.
+
+Far from the optimum a multiplicative step, lambda_i <- lambda_i g_i and w_v <- w_v s_v, does as much as a Newton step
+at a fraction of its cost: the first steps are of that kind for as long as they help.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from superlevel import linalg
+from superlevel.arrays import Array, normalised
+from superlevel.design.certificate import Evaluation, evaluate
+from superlevel.design.newton import Iterate, Local, step
+from superlevel.design.problem import DesignProblem
+from superlevel.design.result import Design, Status, Watch, found
+from superlevel.design.working import begin, enter, part, resume
+
+LOOSE = 0.02  # gap to which the first working set is solved before the whole problem is looked at
+SOLVED = 0.3  # afterwards, the part of the whole gap that a working set's own gap may be
+HELPS = 0.5  # multiplicative steps go on while each leaves at most this part of the gap
+HEADROOM = 0.03  # how far above the worst target and the best arm the method is centred,
+CLOSENESS = 0.3  # and at most this part of the gap
+SINGLE = 1e-3  # directions are computed in single precision while the gap is above this
+PATIENCE = 12  # steps without progress before rounding is blamed
+
+
+@dataclass(frozen=True, kw_only=True)
+class InteriorPoint:
+    """Primal-dual interior point with arms and targets generated as they are needed."""
+
+    max_iter: int = 200
+    """Steps at most."""
+
+    def run(
+        self, problem: DesignProblem, *, rtol: float, start: Design | None = None, watch: Watch | None = None
+    ) -> Design:
+        """The best design found; its status says whether it is certified within rtol."""
+        work = begin(problem) if start is None else resume(problem, start)
+        best: Design | None = None
+        steps, evaluations, aim, coarse = 0, 0, LOOSE, start is None
+        while True:
+            everything = work.covers(problem)
+            ended = _Inner(
+                problem=problem if everything else part(problem, work),
+                aim=rtol if everything else max(aim, SOLVED * rtol),
+                budget=self.max_iter - steps,
+            ).run(work.weights, work.mixture, coarse=coarse)
+            steps, coarse = steps + ended.steps, False
+            work = replace(work, weights=ended.weights, mixture=ended.mixture)
+            weights = work.everywhere(problem)
+            seen = ended.seen if everything else evaluate(problem, weights, work.targets, work.mixture)
+            evaluations += ended.evaluations if everything else 1
+            here = found(problem, weights, (work.targets, work.mixture), seen)
+            best = here if best is None or here.gap < best.gap else best
+            best = replace(best, iterations=steps, evaluations=evaluations)
+            if watch is not None:
+                watch(best)
+            wider = enter(work, seen)
+            status = self._verdict(best, seen, rtol, stuck=ended.stuck and wider is None)
+            if status is not None:
+                return replace(best, status=status)
+            aim = SOLVED * (seen.gap if wider is not None else ended.seen.gap)
+            work = work if wider is None else wider
+
+    def _verdict(self, best: Design, seen: Evaluation, rtol: float, *, stuck: bool) -> Status | None:
+        if best.gap <= rtol:
+            return Status.CERTIFIED
+        if seen.limited_by_features(rtol):
+            return Status.FEATURES
+        if best.iterations >= self.max_iter:
+            return Status.ITERATIONS
+        return Status.ROUNDING if stuck else None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Ended:
+    """Where the inner loop ended: the best weights and mixture it saw, and what it saw there."""
+
+    weights: Array
+    mixture: Array
+    seen: Evaluation
+    steps: int
+    evaluations: int
+    stuck: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Inner:
+    """Interior point on all of a problem whose targets can be listed."""
+
+    problem: DesignProblem
+    aim: float
+    """Gap at which to stop."""
+    budget: int
+    """Steps at most."""
+
+    def run(self, weights: Array, mixture: Array, *, coarse: bool) -> _Ended:
+        positions = np.flatnonzero(self.problem.targets.mask)
+        iterate: _Centred | None = None
+        best: _Ended | None = None
+        last_gap, idle, steps = np.inf, 0, 0
+        while True:
+            try:
+                seen = evaluate(self.problem, weights, positions, mixture)
+            except LinAlgError:
+                if best is None:
+                    raise
+                return replace(best, stuck=True)
+            idle = 0 if best is None or seen.gap < best.seen.gap else idle + 1
+            if best is None or idle == 0:
+                best = _Ended(weights=weights, mixture=mixture, seen=seen, steps=0, evaluations=0, stuck=False)
+            best = replace(best, steps=steps, evaluations=steps + 1)
+            if best.seen.gap <= self.aim or steps >= self.budget or seen.limited_by_features(self.aim):
+                return best
+            if idle > PATIENCE:
+                return replace(best, stuck=True)
+            targets = seen.view.rows(positions)
+            variances = linalg.squared_norms(targets)
+            coarse = coarse and (steps == 0 or seen.gap < HELPS * last_gap)
+            last_gap = seen.gap
+            if coarse:
+                weights, mixture = normalised(weights * seen.gains), normalised(mixture * variances)
+            else:
+                iterate = iterate or _centred(weights, mixture, variances, seen)
+                try:
+                    iterate = _newton(iterate, targets, variances, seen)
+                except LinAlgError:
+                    return replace(best, stuck=True)
+                weights, mixture = iterate.at.weights, iterate.at.mixture
+            steps += 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Centred:
+    """An iterate in units in which the average variance was 1 when it was centred."""
+
+    at: Iterate
+    unit: float
+
+
+def _centred(weights: Array, mixture: Array, variances: Array, seen: Evaluation) -> _Centred:
+    """Slacks that are feasible and not small, at given weights and mixture."""
+    unit = seen.average
+    room = min(HEADROOM, CLOSENESS * seen.gap)
+    level, price = float(variances.max()) / unit * (1 + room), float(seen.gains.max()) / unit + room
+    at = Iterate(
+        weights=weights,
+        mixture=mixture,
+        level=level,
+        price=price,
+        slack=level - variances / unit,
+        reduced=price - seen.gains / unit,
+    )
+    return _Centred(at=at, unit=unit)
+
+
+def _newton(iterate: _Centred, targets: Array, variances: Array, seen: Evaluation) -> _Centred:
+    def local(dtype: type[np.floating]) -> Local:
+        # Only products of an arm and a target, and of a root and an arm, occur: the unit may be shared out.
+        share = iterate.unit**-0.25
+        arms = (seen.arms * share).astype(dtype)
+        return Local(
+            arms=arms,
+            targets=arms if targets is seen.arms else (targets * share).astype(dtype),
+            roots=(seen.roots * share).astype(dtype),
+            variances=variances / iterate.unit,
+            gains=seen.gains / iterate.unit,
+        )
+
+    if seen.gap > SINGLE:
+        try:
+            return replace(iterate, at=step(iterate.at, local(np.float32)))
+        except LinAlgError:
+            pass  # too few digits: once more with twice as many
+    return replace(iterate, at=step(iterate.at, local(np.float64)))

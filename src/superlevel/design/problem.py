@@ -1,0 +1,56 @@
+"""A design problem, checked: arms, targets and a ridge, in coordinates fit to solve in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import qr
+
+from superlevel.arrays import Array, Indices, as_matrix, as_number
+from superlevel.design.basis import basis
+from superlevel.design.targets import AnyTargets, Targets, as_targets
+from superlevel.errors import InputError
+from superlevel.features import Features
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DesignProblem:
+    """Over distributions lambda on the arms, minimise max_v v' A^-1 v, A = sum_i lambda_i phi_i phi_i' + ridge I."""
+
+    arms: Array
+    """(n, r) rows phi_i."""
+    targets: Targets
+    """The directions v."""
+    ridge: float
+    residuals: Array | None
+    """(n,) what truncated features miss of each arm's squared length; None where the arms are exact."""
+    pivots: Indices
+    """Arms that lie well apart; without a ridge, enough of them to span everything. May be empty with one."""
+
+
+def design_problem(
+    arms: ArrayLike | Features, targets: AnyTargets | ArrayLike | None, *, ridge: float
+) -> DesignProblem:
+    """Check everything once."""
+    ridge = as_number("ridge", ridge, at_least=0)
+    features = arms if isinstance(arms, Features) else None
+    given = features.array if features is not None else as_matrix("arms", arms)  # type: ignore[arg-type]
+    if ridge == 0 and features is not None and features.residual > 0:
+        remedy = (
+            "truncated features say nothing without one: give a ridge > 0, or the features' array for an answer in it"
+        )
+        raise InputError("ridge", ridge, remedy)
+    coordinates = basis(given, ridge)
+    pivots = features.pivots if features is not None else np.empty(0, dtype=np.int64)
+    if ridge == 0:
+        _, order = qr(coordinates.arms.T, mode="r", pivoting=True)
+        pivots = order[: coordinates.arms.shape[1]].astype(np.int64)
+    return DesignProblem(
+        arms=coordinates.arms,
+        targets=as_targets(targets, coordinates),
+        ridge=ridge,
+        residuals=features.residuals if features is not None and features.residual > 0 else None,
+        pivots=pivots,
+    )

@@ -1,0 +1,356 @@
+"""What a design must estimate well: directions v, each divided by a positive scale.
+
+`Rows` are given as vectors, a `Subset` is some of the arms, and `Pairs` are phi(x) - (1 - epsilon) phi(x') for
+ordered pairs of arms. A target is known by its position, a whole number: its row, its arm, or n x + x' for the pair
+(x, x'). A mixture over targets is therefore two short arrays (positions, weights) whatever the kind, and pairs are
+never written out: n arms have n^2 of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from superlevel import linalg
+from superlevel.arrays import Array, Indices, Mask, as_mask, as_matrix, as_number, as_positive
+from superlevel.design.basis import Given
+from superlevel.errors import InputError
+
+BLOCK = 2**21  # variances of pairs held at a time: 16 MB
+
+Dual: TypeAlias = Any
+"""A mixture as users see it: an array of the targets' shape, sparse for pairs."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Variances:
+    """s_v = v' A^-1 v at some targets, the worst one always among them."""
+
+    positions: Indices
+    values: Array
+
+
+class View(Protocol):
+    """Targets seen through one A = L L': in coordinates where A is the identity."""
+
+    def rows(self, positions: Indices) -> Array:
+        """(m, r) the targets at these positions, v' L^-T."""
+        ...
+
+    def variances(self) -> Variances: ...
+
+
+class Targets(Protocol):
+    """Directions tied to a set of arms, checked."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a mixture."""
+        ...
+
+    @property
+    def mask(self) -> Mask:
+        """Of that shape: which targets count."""
+        ...
+
+    def some(self, count: int, pivots: Indices) -> Indices:
+        """Positions of about count targets, spread over all; all where few would be left."""
+        ...
+
+    def places(self) -> Indices:
+        """Arms that are targets themselves."""
+        ...
+
+    def view(self, factor: Array, arms: Array) -> View:
+        """L of A = L L', and the arms seen through it."""
+        ...
+
+    def residual(self, residuals: Array) -> float:
+        """The largest squared length that truncated features miss of a target, given what they miss of the arms."""
+        ...
+
+
+# ---------------------------------------------------------------------------------------------- rows
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Targets given as vectors, in the coordinates of the arms."""
+
+    vectors: ArrayLike
+    """(p, r)"""
+    scales: ArrayLike | None = None
+    """(p,) positive; the design minimises the largest ||v||^2 / scale^2. None means 1."""
+    mask: ArrayLike | None = None
+    """(p,) which targets count. None means all."""
+
+    def bind(self, basis: Given) -> Targets:
+        vectors = as_matrix("targets", self.vectors)
+        shape = (len(vectors),)
+        mask = _mask(self.mask, shape)
+        scaled = basis.express("targets", vectors)
+        if self.scales is not None:
+            scaled = scaled / as_positive("scales", self.scales, shape=shape)[:, None]
+        empty = mask & ~vectors.any(axis=1)
+        if empty.any():
+            which = int(np.argmax(empty))
+            raise InputError(f"targets[{which}]", "zero", "leave it out: its value is known without measuring")
+        return _BoundRows(vectors=np.ascontiguousarray(scaled), shape=shape, mask=mask)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _BoundRows:
+    vectors: Array
+    shape: tuple[int, ...]
+    mask: Mask
+
+    def some(self, count: int, pivots: Indices) -> Indices:  # noqa: ARG002
+        return spread(np.flatnonzero(self.mask), count)
+
+    def places(self) -> Indices:
+        return np.empty(0, dtype=np.int64)
+
+    def view(self, factor: Array, arms: Array) -> View:  # noqa: ARG002
+        return _ListView(rows_=linalg.whiten(factor, self.vectors), positions=np.flatnonzero(self.mask), scales=None)
+
+    def residual(self, residuals: Array) -> float:  # noqa: ARG002
+        return 0.0  # vectors given in feature coordinates have no part outside them
+
+
+# ---------------------------------------------------------------------------------------------- arms
+
+
+@dataclass(frozen=True, eq=False)
+class Subset:
+    """Targets that are arms themselves."""
+
+    mask: ArrayLike | None = None
+    """(n,) booleans, or positions of arms. None means all arms."""
+    scales: ArrayLike | None = None
+    """(n,) positive, one for every arm, used or not. None means 1."""
+
+    def bind(self, basis: Given) -> Targets:
+        count = len(basis.arms)
+        shape = (count,)
+        mask = _mask(_from_positions(self.mask, count), shape)
+        scales = None if self.scales is None else as_positive("scales", self.scales, shape=shape)
+        empty = mask & ~basis.arms.any(axis=1)
+        if empty.any():
+            which = int(np.argmax(empty))
+            raise InputError(f"targets[{which}]", "zero", "leave it out: its value is known without measuring")
+        return _BoundSubset(scales=scales, shape=shape, mask=mask)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _BoundSubset:
+    scales: Array | None
+    shape: tuple[int, ...]
+    mask: Mask
+
+    def some(self, count: int, pivots: Indices) -> Indices:
+        return spread(np.flatnonzero(self.mask), count, pivots)
+
+    def places(self) -> Indices:
+        return np.flatnonzero(self.mask)
+
+    def view(self, factor: Array, arms: Array) -> View:  # noqa: ARG002
+        return _ListView(rows_=arms, positions=np.flatnonzero(self.mask), scales=self.scales)
+
+    def residual(self, residuals: Array) -> float:
+        scaled = residuals if self.scales is None else residuals / self.scales**2
+        return float(scaled[self.mask].max())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _ListView:
+    """Targets that can be listed."""
+
+    rows_: Array
+    positions: Indices
+    scales: Array | None
+
+    def rows(self, positions: Indices) -> Array:
+        if len(positions) == len(self.rows_) and self.scales is None:
+            return self.rows_  # positions are sorted: these are all of them, and a copy would hide that
+        rows = self.rows_[positions]
+        return rows if self.scales is None else rows / self.scales[positions, None]
+
+    def variances(self) -> Variances:
+        values = linalg.squared_norms(self.rows_)
+        if self.scales is not None:
+            values = values / self.scales**2
+        return Variances(positions=self.positions, values=values[self.positions])
+
+
+# --------------------------------------------------------------------------------------------- pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Targets phi(x) - (1 - epsilon) phi(x') for ordered pairs of arms: the directions Y^eps of MILK."""
+
+    epsilon: float
+    """In (0, 1)."""
+    mask: ArrayLike | None = None
+    """(n, n) which pairs (row x, column x') count. None means all."""
+    scales: ArrayLike | None = None
+    """(n, n) positive. None means 1."""
+
+    def bind(self, basis: Given) -> Targets:
+        epsilon = as_number("epsilon", self.epsilon, above=0, below=1)
+        count = len(basis.arms)
+        shape = (count, count)
+        scales = None if self.scales is None else as_positive("scales", self.scales, shape=shape)
+        bound = _BoundPairs(share=1 - epsilon, scales=scales, shape=shape, mask=_mask(self.mask, shape))
+        if not basis.arms.any():
+            raise InputError("arms", "zero everywhere", "give arms that are not zero")
+        return bound
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _BoundPairs:
+    share: float
+    """1 - epsilon"""
+    scales: Array | None
+    shape: tuple[int, ...]
+    mask: Mask
+
+    def places(self) -> Indices:
+        return np.empty(0, dtype=np.int64)
+
+    def some(self, count: int, pivots: Indices) -> Indices:  # noqa: ARG002
+        """For each of some x, one x': another place of its row each time."""
+        first = spread(np.flatnonzero(self.mask.any(axis=1)), count)
+        choices = [np.flatnonzero(self.mask[x]) for x in first]
+        second = np.array([row[(2 * k + 1) * len(row) // 2 % len(row)] for k, row in enumerate(choices)])
+        return np.asarray(first * self.shape[1] + second, dtype=np.int64)
+
+    def view(self, factor: Array, arms: Array) -> View:  # noqa: ARG002
+        return _PairsView(arms=arms, targets=self)
+
+    def residual(self, residuals: Array) -> float:
+        # |r(x) - share r(x')|^2 <= (|r(x)| + share |r(x')|)^2 for the missed parts r; all pairs are bounded at once.
+        smallest = 1.0 if self.scales is None else float(self.scales[self.mask].min())
+        return float(((1 + self.share) * np.sqrt(residuals.max()) / smallest) ** 2)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _PairsView:
+    arms: Array
+    targets: _BoundPairs
+
+    def rows(self, positions: Indices) -> Array:
+        first, second = np.divmod(positions, len(self.arms))
+        rows = self.arms[first] - self.targets.share * self.arms[second]
+        scales = self.targets.scales
+        return rows if scales is None else rows / scales[first, second][:, None]
+
+    def variances(self) -> Variances:
+        """The worst pair of each x and of each x', so that what is returned is spread over the domain.
+
+        With G = Phi A^-1 Phi', s(x, x') = G_xx - 2 (1-eps) G_xx' + (1-eps)^2 G_x'x', in blocks of rows.
+        """
+        count, share = len(self.arms), self.targets.share
+        lengths = linalg.squared_norms(self.arms)
+        step = max(1, BLOCK // count)
+        best_row = np.empty(count, dtype=np.int64)
+        best_column = np.zeros(count, dtype=np.int64)
+        top = np.full(count, -np.inf)
+        everyone = np.arange(count)
+        for start in range(0, count, step):
+            block = slice(start, min(start + step, count))
+            values = linalg.inner(self.arms[block], self.arms)
+            values *= -2 * share
+            values += lengths[block, None]
+            values += share**2 * lengths
+            if self.targets.scales is not None:
+                values /= self.targets.scales[block] ** 2
+            values[~self.targets.mask[block]] = -np.inf
+            best_row[block] = values.argmax(axis=1)
+            here = values.argmax(axis=0)
+            better = values[here, everyone] > top
+            best_column[better] = here[better] + start
+            top[better] = values[here[better], everyone[better]]
+        positions = np.union1d(everyone * count + best_row, best_column * count + everyone)
+        positions = positions[self.targets.mask.ravel()[positions]]
+        return Variances(positions=positions, values=linalg.squared_norms(self.rows(positions)))
+
+
+# ------------------------------------------------------------------------------------------- helpers
+
+AnyTargets: TypeAlias = Rows | Subset | Pairs
+
+
+def as_targets(targets: AnyTargets | ArrayLike | None, basis: Given) -> Targets:
+    """Targets in any of their forms, checked against the arms. None means all arms."""
+    if targets is None:
+        targets = Subset()
+    if not isinstance(targets, Rows | Subset | Pairs):
+        targets = Rows(targets)
+    return targets.bind(basis)
+
+
+def listed(rows: Array) -> Targets:
+    """Targets in the coordinates of the arms, scaled and checked already."""
+    shape = (len(rows),)
+    return _BoundRows(vectors=rows, shape=shape, mask=np.ones(shape, dtype=np.bool_))
+
+
+def as_dual(targets: Targets, positions: Indices, weights: Array) -> Dual:
+    """A mixture in the form in which users see it."""
+    if len(targets.shape) == 1:
+        dual = np.zeros(targets.shape)
+        dual[positions] = weights
+        return dual
+    return sparse.csr_array(
+        (weights, np.divmod(positions, targets.shape[1])), shape=(targets.shape[0], targets.shape[1])
+    )
+
+
+def from_dual(targets: Targets, dual: Dual) -> tuple[Indices, Array]:
+    """Positions and weights of a mixture, without the targets that no longer count. Weights are not rescaled."""
+    if dual.shape != targets.shape:
+        raise InputError("dual", f"of shape {dual.shape}", f"give shape {targets.shape}, as the targets have")
+    if sparse.issparse(dual):
+        entries = dual.tocoo()
+        positions = entries.row.astype(np.int64) * targets.shape[1] + entries.col
+        weights = entries.data
+    else:
+        flat = np.asarray(dual, dtype=np.float64).ravel()
+        positions = np.flatnonzero(flat)
+        weights = flat[positions]
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError("dual", "not a mixture", "give weights that are finite and not negative")
+    counts = targets.mask.ravel()[positions] & (weights > 0)
+    return positions[counts], np.asarray(weights[counts], dtype=np.float64)
+
+
+def spread(positions: Indices, count: int, first: Indices | None = None) -> Indices:
+    """About count of the sorted positions, these first, then evenly through the rest; all where few would be left."""
+    if len(positions) <= 1.5 * count:
+        return positions
+    kept = np.empty(0, dtype=np.int64) if first is None else first[np.isin(first, positions)][:count]
+    rest = np.setdiff1d(positions, kept)
+    return np.union1d(kept, rest[np.linspace(0, len(rest) - 1, count - len(kept)).astype(np.int64)])
+
+
+def _mask(given: ArrayLike | None, shape: tuple[int, ...]) -> Mask:
+    return np.ones(shape, dtype=np.bool_) if given is None else as_mask("mask", given, shape=shape)
+
+
+def _from_positions(given: ArrayLike | None, count: int) -> ArrayLike | None:
+    """Booleans pass; positions of arms become booleans."""
+    positions = np.asarray(given if given is not None else True)
+    if positions.dtype == np.bool_:
+        return given
+    if not np.issubdtype(positions.dtype, np.integer) or positions.ndim != 1:
+        raise InputError("mask", f"of type {positions.dtype} and shape {positions.shape}", "give booleans or positions")
+    if positions.size and not (positions.min() >= 0 and positions.max() < count):
+        raise InputError("mask", f"up to {positions.max()}", f"give positions from 0 to {count - 1}")
+    mask = np.zeros(count, dtype=np.bool_)
+    mask[positions] = True
+    return mask

@@ -1,0 +1,139 @@
+"""The arms and targets that a solver works on: where it begins, and which others must enter.
+
+An optimal design needs few of many arms, and few targets decide it. Steps are taken on a working set; a full
+evaluation says which arms and targets outside contradict it, and those enter. The rest of a large problem costs one
+evaluation each time and nothing in between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from superlevel import linalg
+from superlevel.arrays import Array, Indices, normalised
+from superlevel.design.certificate import Evaluation
+from superlevel.design.problem import DesignProblem
+from superlevel.design.result import Design
+from superlevel.design.targets import from_dual, listed, spread
+
+ARMS = 2  # arms to begin with, for each feature
+TARGETS = 4  # targets to begin with, for each feature
+SMALL = 256  # arms, and targets, up to which all are taken
+RESUMED = 0.1  # uniform part of a design that is taken up again: a weight of zero could never grow
+APART = (
+    0.03  # what enters together keeps this part of the largest length given the others, so neighbours do not crowd in
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Working:
+    """A design and a mixture on a working set; positions are sorted."""
+
+    arms: Indices
+    """(m,)"""
+    targets: Indices
+    """(p,)"""
+    weights: Array
+    """(m,) > 0, a distribution."""
+    mixture: Array
+    """(p,) > 0, a distribution."""
+
+    def covers(self, problem: DesignProblem) -> bool:
+        """Whether this is everything."""
+        return len(self.arms) == len(problem.arms) and len(self.targets) == np.count_nonzero(problem.targets.mask)
+
+    def everywhere(self, problem: DesignProblem) -> Array:
+        """(n,) the weights of all arms."""
+        weights = np.zeros(len(problem.arms))
+        weights[self.arms] = self.weights
+        return weights
+
+
+def begin(problem: DesignProblem) -> Working:
+    """Uniform on arms and targets that lie apart, on all where they are few.
+
+    Where the arms are many and the targets few and among them, the best arms are near: it begins there.
+    """
+    count, rank = problem.arms.shape
+    targets = problem.targets.some(max(SMALL, TARGETS * rank), problem.pivots)
+    arms = problem.targets.places()
+    if problem.ridge == 0 or not 0 < len(arms) < rank <= count / 3:
+        arms = spread(np.arange(count), max(SMALL, ARMS * rank), problem.pivots)
+    return Working(arms=arms, targets=targets, weights=_uniform(len(arms)), mixture=_uniform(len(targets)))
+
+
+def resume(problem: DesignProblem, start: Design) -> Working:
+    """Where another design ended, on its support and on what one would begin with."""
+    first = begin(problem)
+    positions, mixture = from_dual(problem.targets, start.dual)
+    if not len(positions):  # none of its targets counts any more
+        positions, mixture = first.targets, first.mixture
+    support = start.support
+    arms, targets = np.union1d(first.arms, support), np.union1d(first.targets, positions)
+    return Working(
+        arms=arms,
+        targets=targets,
+        weights=_blend(arms, support, start.weights[support], RESUMED),
+        mixture=_blend(targets, positions, normalised(mixture), RESUMED),
+    )
+
+
+def part(problem: DesignProblem, work: Working) -> DesignProblem:
+    """The problem with nothing but the working set, its targets written out."""
+    arms = problem.arms[work.arms]
+    identity = np.eye(arms.shape[1], order="F")
+    rows = problem.targets.view(identity, problem.arms).rows(work.targets)
+    return DesignProblem(
+        arms=arms, targets=listed(rows), ridge=problem.ridge, residuals=None, pivots=np.empty(0, dtype=np.int64)
+    )
+
+
+def enter(work: Working, seen: Evaluation) -> Working | None:
+    """With the arms that gain more than any in the working set, and the targets that are worse than any in it.
+
+    None where there are none. At most as many enter as were there.
+    """
+    best = float(seen.gains[work.arms].max())
+    arms = _largest(seen.gains, best, len(work.arms))
+    arms = np.union1d(work.arms, arms[_apart(seen.roots[arms])])
+    worst = float(linalg.squared_norms(seen.view.rows(work.targets)).max())
+    targets = np.sort(seen.variances.positions[_largest(seen.variances.values, worst, len(work.targets))])
+    targets = np.union1d(work.targets, targets[_apart(seen.view.rows(targets))])
+    if len(arms) == len(work.arms) and len(targets) == len(work.targets):
+        return None
+    uniform = min(RESUMED, seen.gap)
+    return Working(
+        arms=arms,
+        targets=targets,
+        weights=_blend(arms, work.arms, work.weights, uniform),
+        mixture=_blend(targets, work.targets, work.mixture, uniform),
+    )
+
+
+def _largest(values: Array, above: float, count: int) -> Indices:
+    """Where the largest values are, those above a level, count at most."""
+    found = np.flatnonzero(values > above)
+    return found[np.argsort(-values[found])[:count]]
+
+
+def _apart(rows: Array) -> Indices:
+    """Rows that are long and stay long given each other: the first pivots of their Gram matrix."""
+    if len(rows) <= 1:
+        return np.arange(len(rows))
+    matrix = linalg.gram(rows)
+    _, order, rank, _ = lapack.dpstrf(matrix, tol=APART * float(np.diag(matrix).max()), lower=1)
+    return np.asarray(order[: max(rank, 1)] - 1, dtype=np.int64)
+
+
+def _blend(positions: Indices, some: Indices, weights: Array, uniform: float) -> Array:
+    """A distribution on sorted positions: the given one on some of them, and a uniform part on all."""
+    blended = np.full(len(positions), uniform / len(positions))
+    blended[np.searchsorted(positions, some)] += (1 - uniform) * weights
+    return normalised(blended)
+
+
+def _uniform(count: int) -> Array:
+    return np.full(count, 1 / count)

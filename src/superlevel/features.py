@@ -1,0 +1,130 @@
+"""Finite features of a kernel, with the error they carry.
+
+Pivoted Cholesky of the kernel matrix K, from its rows: after r pivots K = Phi Phi' + E with E positive semi-definite,
+so the largest entry of E is on its diagonal, residual(x) = k(x, x) - ||phi(x)||^2. The next pivots are where the
+residual is largest. Only r rows of K are ever computed and the work is n r^2.
+
+Pivots are taken in blocks, so that the passes over Phi are matrix products rather than matrix times vector. Within a
+block the pivoting is exact on the candidates, and stops once they fall to a fraction of the largest residual: the
+guarantee, which is the residual that remains, does not depend on the order of the pivots.
+
+References: Harbrecht, Peters and Schneider 2012, Appl. Numer. Math. 62:428; Bach and Jordan 2002, JMLR 3:1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import blas, lapack
+
+from superlevel import linalg
+from superlevel.arrays import Array, Indices, as_matrix, as_number
+from superlevel.errors import InputError
+
+CANDIDATES = 96  # points looked at together for the next pivots
+FRACTION = 0.3  # a candidate is taken while its residual is at least this part of the largest
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Features:
+    """phi(x) for every point, k(x, y) = phi(x)' phi(y) up to sqrt(residual(x) residual(y))."""
+
+    array: Array
+    """(n, r)"""
+    residuals: Array
+    """(n,) k(x, x) - ||phi(x)||^2, never negative."""
+    pivots: Indices
+    """(r,) the points whose kernel rows span the features: they lie well apart."""
+
+    @property
+    def residual(self) -> float:
+        """The largest residual."""
+        return float(self.residuals.max())
+
+    @property
+    def rank(self) -> int:
+        return int(self.array.shape[1])
+
+
+def embed(kernel: Any, points: ArrayLike, *, tol: float = 1e-6, max_rank: int | None = None) -> Features:
+    """Features of a kernel on points (n, d), until no residual is above ``tol``.
+
+    ``kernel`` is any scikit-learn kernel, or None for linear features phi(x) = x, which are exact. ``max_rank`` ends
+    the work early; the residual says at what price.
+    """
+    places = as_matrix("points", points)
+    tol = as_number("tol", tol, at_least=0)
+    count = len(places)
+    if kernel is None:
+        return Features(array=places, residuals=np.zeros(count), pivots=np.arange(0))
+    limit = count if max_rank is None else min(count, int(as_number("max_rank", max_rank, at_least=1)))
+    return _pivoted_cholesky(kernel, places, tol, limit)
+
+
+def tolerance(ridge: float, rtol: float) -> float:
+    """A residual that costs a design with this ridge about a tenth of a gap of ``rtol``.
+
+    `superlevel.design.solve` adds what the features miss to the value it certifies: at most about (1 + 1/sqrt(s))^2
+    tol / ridge of the value s, and in practice a fraction of that.
+    """
+    return 0.25 * as_number("rtol", rtol, above=0) * as_number("ridge", ridge, above=0)
+
+
+def _pivoted_cholesky(kernel: Any, points: Array, tol: float, limit: int) -> Features:
+    residuals = np.array(kernel.diag(points), dtype=np.float64)
+    _check_residuals(kernel, residuals, scale=float(np.abs(residuals).max()))
+    scale = float(residuals.max())
+    stop = max(tol, len(points) * np.finfo(float).eps * scale)  # below this there is only rounding
+    columns = np.empty((len(points), 64), order="F")
+    pivots: list[int] = []
+    while len(pivots) < limit and (largest := float(residuals.max())) > stop:
+        known = columns[:, : len(pivots)]
+        chosen, factor = _next_pivots(kernel, points, known, residuals, max(stop, FRACTION * largest))
+        chosen, factor = chosen[: limit - len(pivots)], factor[: limit - len(pivots), : limit - len(pivots)]
+        fresh = np.asfortranarray(kernel(points, points[chosen]), dtype=np.float64)
+        fresh[chosen] = kernel(points[chosen])  # WhiteKernel leaves its diagonal out of k(X, Y)
+        fresh = blas.dgemm(-1.0, known, known[chosen], beta=1.0, c=fresh, trans_b=1, overwrite_c=1)
+        fresh = blas.dtrsm(1.0, factor, fresh, side=1, lower=1, trans_a=1, overwrite_b=1)
+        residuals -= np.einsum("ij,ij->i", fresh, fresh)
+        residuals[chosen] = 0.0
+        _check_residuals(kernel, residuals, scale=scale)
+        columns = _append(columns, len(pivots), fresh)
+        pivots.extend(int(i) for i in chosen)
+    if not pivots:
+        raise InputError("kernel", "at most tol on every point", f"give a tol below {scale:g}")
+    array = np.ascontiguousarray(columns[:, : len(pivots)])
+    return Features(array=array, residuals=residuals, pivots=np.array(pivots, dtype=np.int64))
+
+
+def _next_pivots(kernel: Any, points: Array, known: Array, residuals: Array, least: float) -> tuple[Indices, Array]:
+    """Points with large residuals that stay large given each other, and the factor of their residual matrix."""
+    count = min(CANDIDATES, len(residuals))
+    candidates = np.argpartition(-residuals, count - 1)[:count]
+    small = np.asfortranarray(kernel(points[candidates]) - linalg.inner(known[candidates], known[candidates]))
+    factor, order, rank, _ = lapack.dpstrf(small, tol=least, lower=1)
+    rank = max(rank, 1)
+    return candidates[order[:rank] - 1], np.asfortranarray(np.tril(factor[:rank, :rank]))
+
+
+def _append(columns: Array, used: int, fresh: Array) -> Array:
+    """Write the fresh columns after the used ones, in twice the room where it is too small."""
+    needed = used + fresh.shape[1]
+    if needed > columns.shape[1]:
+        larger = np.empty((len(columns), max(needed, 2 * columns.shape[1])), order="F")
+        larger[:, :used] = columns[:, :used]
+        columns = larger
+    columns[:, used:needed] = fresh
+    return columns
+
+
+def _check_residuals(kernel: Any, residuals: Array, *, scale: float) -> None:
+    """Residuals of a positive semi-definite kernel are never negative; clip what is rounding."""
+    least = float(residuals.min())
+    if not np.isfinite(residuals).all():
+        raise InputError("kernel", kernel, "it gives numbers that are not finite on these points")
+    if least < -1e-8 * scale or scale == 0:
+        raise InputError("kernel", kernel, f"it must be positive definite, but a residual is {least:g}")
+    np.maximum(residuals, 0.0, out=residuals)

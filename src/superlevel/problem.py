@@ -1,0 +1,78 @@
+"""A level-set problem: the points, what is wanted of them, and what is assumed of the function and the noise.
+
+f(x) = mean + <theta, phi(x)> + misspecification,    y = f(x) + noise
+"""
+
+from __future__ import annotations
+
+import reprlib
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+
+from superlevel.arrays import Array, as_number, as_vector
+from superlevel.domain import Domain
+from superlevel.errors import InputError
+from superlevel.goals import FractionOfMax, Goal, Threshold
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything a method may know before the first measurement.
+
+    >>> problem = Problem(Domain([0.0, 0.5, 1.0]), goal=Threshold(20.0), noise=0.5, bound=1.0, delta=0.1)
+    >>> problem.goal
+    Threshold(value=20.0)
+    """
+
+    domain: Domain
+    """The points that may be measured, and the kernel on them."""
+    _: KW_ONLY
+    goal: Goal
+    """The wanted set: ``Threshold(value)`` or ``FractionOfMax(epsilon)``."""
+    noise: float | Array
+    """Standard deviation sigma >= 0 of one measurement, or (n,) deviations, one for each point; read-only."""
+    bound: float | None = None
+    """B > 0 with |f(x) - mean| <= B at every point. Needed by the rips confidence."""
+    delta: float = 0.1
+    """Allowed probability 0 < delta < 1 that anything declared is wrong."""
+    mean: float = 0.0
+    """Known mean of f; it is subtracted before anything is estimated."""
+    norm: float | None = None
+    """S > 0 with ||theta|| <= S. Needed by the ridge and rkhs confidences."""
+    misspecification: float = 0.0
+    """h >= 0 with |f(x) - mean - <theta, phi(x)>| <= h at every point."""
+    tolerance: float = 0.0
+    """Distance >= 0 from the level within which a point may be declared either way; it ends ties."""
+    ridge: float | None = None
+    """Regularisation gamma >= 0 of designs and estimates; None lets the method choose."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise InputError("domain", f"of type {type(self.domain).__name__}", "give Domain(points, kernel=...)")
+        if not isinstance(self.goal, Threshold | FractionOfMax):
+            raise InputError("goal", reprlib.repr(self.goal), "give Threshold(value) or FractionOfMax(epsilon)")
+        checked = {
+            "noise": _deviations(self.noise, self.domain.n),
+            "bound": None if self.bound is None else as_number("bound", self.bound, above=0.0),
+            "delta": as_number("delta", self.delta, above=0.0, below=1.0),
+            "mean": as_number("mean", self.mean),
+            "norm": None if self.norm is None else as_number("norm", self.norm, above=0.0),
+            "misspecification": as_number("misspecification", self.misspecification, at_least=0.0),
+            "tolerance": as_number("tolerance", self.tolerance, at_least=0.0),
+            "ridge": None if self.ridge is None else as_number("ridge", self.ridge, at_least=0.0),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+
+def _deviations(noise: object, n: int) -> float | Array:
+    """One standard deviation, or a read-only copy of n of them."""
+    if isinstance(noise, str) or not hasattr(noise, "__len__"):
+        return as_number("noise", noise, at_least=0.0)
+    deviations = as_vector("noise", noise, length=n).copy()  # type: ignore[arg-type]
+    if (deviations < 0.0).any():
+        at = int(np.argmax(deviations < 0.0))
+        raise InputError(f"noise[{at}]", deviations[at], "give standard deviations >= 0")
+    deviations.setflags(write=False)
+    return deviations
