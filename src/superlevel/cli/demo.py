@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -85,7 +86,7 @@ def _check_writable(out: Path) -> None:
         raise InputError("--out", repr(str(out)), "end it in .png, .pdf or .svg")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with out.open("ab"):
-            pass
     except OSError as error:
-        raise InputError("--out", repr(str(out)), f"it cannot be written ({error.strerror})") from error
+        raise InputError("--out", repr(str(out)), f"its folder cannot be made ({error.strerror})") from error
+    if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise InputError("--out", repr(str(out)), "it cannot be written: name a file in a folder of yours")

@@ -61,10 +61,14 @@ class Evaluation:
     def gap(self) -> float:
         return self.value / self.lower_bound - 1
 
+    @property
+    def kept_gap(self) -> float:
+        """The gap without what the features miss."""
+        return (self.value - self.truncation) / self.lower_bound - 1
+
     def limited_by_features(self, rtol: float) -> bool:
         """Whether what the features miss is most of a gap that is wanted smaller."""
-        kept = (self.value - self.truncation) / self.lower_bound - 1
-        return self.truncation > 0 and kept <= rtol / 4
+        return self.truncation > 0 and self.kept_gap <= rtol / 4
 
 
 def evaluate(

@@ -26,11 +26,16 @@ from superlevel.design.working import begin, enter, part, resume
 
 LOOSE = 0.02  # gap to which the first working set is solved before the whole problem is looked at
 SOLVED = 0.3  # afterwards, the part of the whole gap that a working set's own gap may be
-HELPS = 0.5  # multiplicative steps go on while each leaves at most this part of the gap
+HELPS = 0.65  # multiplicative steps go on while each leaves at most this part of the gap
+MOST = 4  # and at most this many
+LEAST = 0.03  # part of the largest factor of a multiplicative step that every factor gets
 HEADROOM = 0.03  # how far above the worst target and the best arm the method is centred,
 CLOSENESS = 0.3  # and at most this part of the gap
+AHEAD = 0.02  # the products are aimed at this part of the gap at least,
+CAREFUL = 0.3  # or at this part, after a start that led nowhere
+UNIFORM = 0.1  # uniform part with which the best point so far is started from again
 SINGLE = 1e-3  # directions are computed in single precision while the gap is above this
-PATIENCE = 12  # steps without progress before rounding is blamed
+PATIENCE = 6  # steps without progress before a new start, and after that before rounding is blamed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +112,7 @@ class _Inner:
         positions = np.flatnonzero(self.problem.targets.mask)
         iterate: _Centred | None = None
         best: _Ended | None = None
-        last_gap, idle, steps = np.inf, 0, 0
+        last_gap, idle, steps, evaluations, careful = np.inf, 0, 0, 0, False
         while True:
             try:
                 seen = evaluate(self.problem, weights, positions, mixture)
@@ -115,28 +120,43 @@ class _Inner:
                 if best is None:
                     raise
                 return replace(best, stuck=True)
+            evaluations += 1
             idle = 0 if best is None or seen.gap < best.seen.gap else idle + 1
             if best is None or idle == 0:
                 best = _Ended(weights=weights, mixture=mixture, seen=seen, steps=0, evaluations=0, stuck=False)
-            best = replace(best, steps=steps, evaluations=steps + 1)
+            best = replace(best, steps=steps, evaluations=evaluations)
             if best.seen.gap <= self.aim or steps >= self.budget or seen.limited_by_features(self.aim):
                 return best
             if idle > PATIENCE:
-                return replace(best, stuck=True)
+                if careful:
+                    return replace(best, stuck=True)
+                weights, mixture = _blurred(best.weights), _blurred(best.mixture)
+                iterate, careful, idle = None, True, 0
+                continue
             targets = seen.view.rows(positions)
             variances = linalg.squared_norms(targets)
-            coarse = coarse and (steps == 0 or seen.gap < HELPS * last_gap)
+            coarse = coarse and (steps == 0 or (seen.gap < HELPS * last_gap and steps < MOST))
             last_gap = seen.gap
             if coarse:
-                weights, mixture = normalised(weights * seen.gains), normalised(mixture * variances)
+                weights, mixture = _multiplied(weights, seen.gains), _multiplied(mixture, variances)
             else:
                 iterate = iterate or _centred(weights, mixture, variances, seen)
                 try:
-                    iterate = _newton(iterate, targets, variances, seen)
+                    iterate = _newton(iterate, (targets, variances), seen, CAREFUL if careful else AHEAD)
                 except LinAlgError:
-                    return replace(best, stuck=True)
+                    weights, mixture, idle = best.weights, best.mixture, PATIENCE  # seen again, it is one too many
+                    continue
                 weights, mixture = iterate.at.weights, iterate.at.mixture
             steps += 1
+
+
+def _blurred(distribution: Array) -> Array:
+    return (1 - UNIFORM) * distribution + UNIFORM / len(distribution)
+
+
+def _multiplied(distribution: Array, factors: Array) -> Array:
+    """A multiplicative step that leaves nothing at zero, from where a Newton step could not move it."""
+    return normalised(distribution * (factors + LEAST * float(factors.max())))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -163,7 +183,10 @@ def _centred(weights: Array, mixture: Array, variances: Array, seen: Evaluation)
     return _Centred(at=at, unit=unit)
 
 
-def _newton(iterate: _Centred, targets: Array, variances: Array, seen: Evaluation) -> _Centred:
+def _newton(iterate: _Centred, among: tuple[Array, Array], seen: Evaluation, ahead: float) -> _Centred:
+    """One step, given the targets (p, r) and their variances (p,)."""
+    targets, variances = among
+
     def local(dtype: type[np.floating]) -> Local:
         # Only products of an arm and a target, and of a root and an arm, occur: the unit may be shared out.
         share = iterate.unit**-0.25
@@ -176,9 +199,10 @@ def _newton(iterate: _Centred, targets: Array, variances: Array, seen: Evaluatio
             gains=seen.gains / iterate.unit,
         )
 
+    least = ahead * seen.kept_gap
     if seen.gap > SINGLE:
         try:
-            return replace(iterate, at=step(iterate.at, local(np.float32)))
+            return replace(iterate, at=step(iterate.at, local(np.float32), least=least))
         except LinAlgError:
             pass  # too few digits: once more with twice as many
-    return replace(iterate, at=step(iterate.at, local(np.float64)))
+    return replace(iterate, at=step(iterate.at, local(np.float64), least=least))

@@ -78,22 +78,30 @@ class Local:
     """g (m,)"""
 
 
-def step(here: Iterate, local: Local) -> Iterate:
-    """The next iterate. Raises LinAlgError where rounding makes Q indefinite or a number overflows."""
+def step(here: Iterate, local: Local, *, least: float) -> Iterate:
+    """The next iterate. Raises LinAlgError where rounding makes Q indefinite or a number overflows.
+
+    The sums of the products are not aimed below ``least``. s and g are not linear in lambda, so the residuals of
+    the first two conditions shrink only with the square of the step; products that outrun them leave Q ill
+    conditioned and the bound behind.
+    """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        moved = _step(here, local)
+        moved = _step(here, local, least)
     if not all(np.isfinite(x).all() for x in (moved.weights, moved.mixture, moved.slack, moved.reduced)):
         raise LinAlgError("the step overflows")
     return replace(moved, weights=moved.weights / moved.weights.sum(), mixture=moved.mixture / moved.mixture.sum())
 
 
-def _step(here: Iterate, local: Local) -> Iterate:
+def _step(here: Iterate, local: Local, least: float) -> Iterate:
     direction = _factored(here, local)
     products = Products(slack=here.mixture * here.slack, reduced=here.weights * here.reduced)
     # Predictor: straight for zero products. How far it gets says how much centring is needed.
     ahead = direction(-products.slack, -products.reduced)
     reached = _products(_moved(here, ahead, _room(here, ahead)))
-    aims = _centring(reached.slack, products.slack), _centring(reached.reduced, products.reduced)
+    aims = (
+        max(_centring(reached.slack, products.slack), least / len(products.slack)),
+        max(_centring(reached.reduced, products.reduced), least / len(products.reduced)),
+    )
     wanted = Products(
         slack=aims[0] - products.slack - ahead.mixture * ahead.slack,
         reduced=aims[1] - products.reduced - ahead.weights * ahead.reduced,

@@ -21,7 +21,7 @@ from superlevel.design.targets import from_dual, listed, spread
 
 ARMS = 2  # arms to begin with, for each feature
 TARGETS = 4  # targets to begin with, for each feature
-SMALL = 256  # arms, and targets, up to which all are taken
+SMALL = 700  # arms, and targets, up to which all are taken
 RESUMED = 0.1  # uniform part of a design that is taken up again: a weight of zero could never grow
 APART = (
     0.03  # what enters together keeps this part of the largest length given the others, so neighbours do not crowd in

@@ -1,0 +1,119 @@
+"""Other roads to the numbers of the design part: a cone solver, plain numpy, and the kernel lemma.
+
+Nothing here calls the library.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cvxpy as cp
+import numpy as np
+from hypothesis import assume
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+GRID = np.array([[i / 30, j / 30] for i in range(30) for j in range(30)])  # the paper's grid
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Instance:
+    """A design problem with its targets written out and scaled."""
+
+    arms: Array
+    """(n, r)"""
+    rows: Array
+    """(p, r)"""
+    ridge: float
+
+    def inverse(self, weights: Array) -> Array:
+        """A(lambda)^-1; without a ridge, on the span of the arms."""
+        information = (self.arms * weights[:, None]).T @ self.arms + self.ridge * np.eye(self.arms.shape[1])
+        return np.linalg.inv(information) if self.ridge > 0 else np.linalg.pinv(information, hermitian=True)
+
+    def variances(self, weights: Array) -> Array:
+        """(p,) v' A^-1 v, infinite where A does not reach v.
+
+        With A = B'B it is the squared length of the shortest c with B'c = v: half the digits of A's condition are lost
+        and not all of them.
+        """
+        root = np.vstack([self.arms * np.sqrt(weights)[:, None], np.sqrt(self.ridge) * np.eye(self.arms.shape[1])])
+        shortest = np.linalg.lstsq(root.T, self.rows.T, rcond=None)[0]
+        missed = np.linalg.norm(root.T @ shortest - self.rows.T, axis=0) > 1e-8 * np.linalg.norm(self.rows, axis=1)
+        return np.where(missed, np.inf, (shortest**2).sum(axis=0))
+
+    def value(self, weights: Array) -> float:
+        return float(self.variances(weights).max())
+
+    def bound(self, weights: Array, mixture: Array) -> float:
+        """T^2 / (max_i g_i + ridge R), each letter from its definition."""
+        inverse = self.inverse(weights)
+        moment = (self.rows * mixture[:, None]).T @ self.rows
+        gains = np.einsum("ij,jk,ik->i", self.arms, inverse @ moment @ inverse, self.arms)
+        shrinkage = self.ridge * np.trace(inverse @ inverse @ moment)
+        return float(np.trace(inverse @ moment) ** 2 / (gains.max() + shrinkage))
+
+    def optimum(self) -> float:
+        """Minimise t subject to v' A(lambda)^-1 v <= t, as a semidefinite programme."""
+        weights = cp.Variable(len(self.arms), nonneg=True)
+        level = cp.Variable()
+        information = self.arms.T @ cp.diag(weights) @ self.arms + self.ridge * np.eye(self.arms.shape[1])
+        unit = self.value(np.full(len(self.arms), 1 / len(self.arms)))  # the solver likes numbers near 1
+        constraints = [cp.matrix_frac(row / np.sqrt(unit), information) <= level for row in self.rows]
+        problem = cp.Problem(cp.Minimize(level), [*constraints, cp.sum(weights) == 1])
+        problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        return float(level.value) * unit
+
+
+def kernel_inverse(kernel: Array, weights: Array, ridge: float) -> Array:
+    """(n, n) phi(x)' A^-1 phi(y) for all points, from the whole kernel matrix: the corrected lemma."""
+    roots = np.sqrt(weights)
+    weighted = roots[:, None] * kernel  # column x is k_lambda(x)
+    system = weighted * roots + ridge * np.eye(len(kernel))
+    return np.asarray((kernel - weighted.T @ np.linalg.solve(system, weighted)) / ridge)
+
+
+def pairs(arms: Array, epsilon: float) -> Array:
+    """(n * n, r) phi(x) - (1 - epsilon) phi(x'), row n x + x'."""
+    return (arms[:, None, :] - (1 - epsilon) * arms[None, :, :]).reshape(-1, arms.shape[1])
+
+
+def uniform(count: int) -> Array:
+    return np.full(count, 1 / count)
+
+
+def rounding(instance: Instance) -> float:
+    """Relative accuracy that an answer can have. Forming A costs eps |A| / ridge of what only the ridge reaches."""
+    if instance.ridge == 0:
+        return 1e-9
+    size = float(np.square(instance.arms).sum(axis=1).max())
+    return 1e-9 + 100 * float(np.finfo(float).eps) * size / instance.ridge
+
+
+@st.composite
+def small_instances(draw: st.DrawFn) -> Instance:
+    """Quarters, so that equal points, zero arms, parallel arms and singular designs are common."""
+    n, r, p = draw(st.integers(1, 7)), draw(st.integers(1, 3)), draw(st.integers(1, 5))
+    quarters = st.integers(-8, 8).map(lambda i: i / 4)
+    arms = draw(hnp.arrays(np.float64, (n, r), elements=quarters))
+    assume(arms.any())
+    ridge = draw(st.sampled_from([0, 1e-8, 1e-3, 1.0, 1e3]))
+    if ridge == 0:  # only what the arms reach may be asked for
+        rows = draw(hnp.arrays(np.float64, (p, n), elements=st.integers(-2, 2).map(float))) @ arms
+    else:
+        rows = draw(hnp.arrays(np.float64, (p, r), elements=quarters))
+    rows = rows[rows.any(axis=1)]
+    assume(len(rows) > 0)
+    scales = draw(hnp.arrays(np.float64, len(rows), elements=st.sampled_from([0.1, 0.5, 1.0, 3.0])))
+    return Instance(arms=arms, rows=rows / scales[:, None], ridge=ridge)
+
+
+@st.composite
+def distributions(draw: st.DrawFn, count: int) -> Array:
+    """Most of them with zeros."""
+    parts = draw(hnp.arrays(np.float64, count, elements=st.integers(0, 4).map(float)))
+    assume(parts.any())
+    return np.asarray(parts / parts.sum())

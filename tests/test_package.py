@@ -1,0 +1,35 @@
+"""The names that documentation, the command line and other people's code rely on."""
+
+from __future__ import annotations
+
+import importlib.resources
+import subprocess
+import sys
+
+import pytest
+
+import superlevel as sl
+
+
+def test_every_public_name_is_there() -> None:
+    assert all(hasattr(sl, name) for name in sl.__all__)
+    assert all(hasattr(sl.design, name) for name in sl.design.__all__)
+    assert {"solve", "certify", "Design", "Pairs"} <= set(sl.design.__all__)
+    assert callable(sl.features.embed)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'dezign'"):
+        sl.dezign  # noqa: B018
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert importlib.resources.files("superlevel").joinpath("py.typed").is_file()
+
+
+def test_importing_does_not_load_the_slow_libraries() -> None:
+    code = (
+        "import sys, superlevel; print([m for m in ('scipy', 'sklearn', 'matplotlib', 'pandas') if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.strip() == "[]"
