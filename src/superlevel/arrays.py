@@ -105,6 +105,13 @@ def as_number(
     return number
 
 
+def as_count(field: str, value: object) -> int:
+    """A whole number >= 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(field, reprlib.repr(value), "give a whole number >= 1")
+    return int(value)
+
+
 def _as_floats(field: str, values: ArrayLike) -> Array:
     try:
         given = np.asarray(values)

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import blas, lapack
 
 from superlevel import linalg
-from superlevel.arrays import Array, Indices, as_matrix, as_number
+from superlevel.arrays import Array, Indices, as_count, as_matrix, as_number
 from superlevel.errors import InputError
 
 CANDIDATES = 96  # points looked at together for the next pivots
@@ -60,7 +60,7 @@ def embed(kernel: Any, points: ArrayLike, *, tol: float = 1e-6, max_rank: int | 
     count = len(places)
     if kernel is None:
         return Features(array=places, residuals=np.zeros(count), pivots=np.arange(0))
-    limit = count if max_rank is None else min(count, int(as_number("max_rank", max_rank, at_least=1)))
+    limit = count if max_rank is None else min(count, as_count("max_rank", max_rank))
     return _pivoted_cholesky(kernel, places, tol, limit)
 
 

@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from superlevel import linalg
-from superlevel.arrays import Array, Indices
+from superlevel.arrays import Array, Indices, as_count, as_number
 from superlevel.design.certificate import evaluate
 from superlevel.design.problem import DesignProblem
 from superlevel.design.result import Design, Status, Watch, found
 from superlevel.errors import InputError
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class FrankWolfe:
     """``iterations`` steps of size ``step`` / (t + 2), t = 1, 2, ..."""
 
@@ -35,6 +35,10 @@ class FrankWolfe:
     """The paper takes 500 in its kernel experiments and 2,000 in its linear ones."""
     step: float = 1.0
     """The paper takes 1 in its kernel experiments and 0.5 in its linear ones."""
+
+    def __post_init__(self) -> None:
+        as_count("iterations", self.iterations)
+        as_number("step", self.step, above=0, below=3)  # a first step of step / 3 may not reach 1
 
     def run(
         self, problem: DesignProblem, *, rtol: float, start: Design | None = None, watch: Watch | None = None

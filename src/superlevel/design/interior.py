@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from superlevel import linalg
-from superlevel.arrays import Array, normalised
+from superlevel.arrays import Array, as_count, normalised
 from superlevel.design.certificate import Evaluation, evaluate
 from superlevel.design.newton import Iterate, Local, step
 from superlevel.design.problem import DesignProblem
@@ -44,6 +44,9 @@ class InteriorPoint:
 
     max_iter: int = 200
     """Steps at most."""
+
+    def __post_init__(self) -> None:
+        as_count("max_iter", self.max_iter)
 
     def run(
         self, problem: DesignProblem, *, rtol: float, start: Design | None = None, watch: Watch | None = None

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from superlevel.arrays import Array, Indices
 from superlevel.design.certificate import Evaluation
 from superlevel.design.problem import DesignProblem
 from superlevel.design.targets import Dual, as_dual
+from superlevel.errors import InputError
+
+FORMAT = 1  # of saved designs
 
 
 class Status(StrEnum):
@@ -57,6 +63,47 @@ class Design:
     def support(self) -> Indices:
         """The arms with positive weight."""
         return np.flatnonzero(self.weights)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one .npz file: arrays and numbers, no pickles."""
+        dual = sparse.coo_array(self.dual)
+        np.savez_compressed(
+            path,
+            format=FORMAT,
+            weights=self.weights,
+            dual_at=np.stack(dual.coords),
+            dual_weights=dual.data,
+            dual_shape=self.dual.shape,
+            numbers=[self.value, self.lower_bound, self.truncation],
+            counts=[self.iterations, self.evaluations],
+            status=self.status.value,
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Design:
+        """What `save` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                if int(file["format"]) != FORMAT:
+                    raise InputError("format", int(file["format"]), f"this version reads format {FORMAT}")
+                value, lower_bound, truncation = (float(x) for x in file["numbers"])
+                iterations, evaluations = (int(x) for x in file["counts"])
+                shape = tuple(int(n) for n in file["dual_shape"])
+                dual = sparse.coo_array((file["dual_weights"], tuple(file["dual_at"])), shape=shape)
+                return cls(
+                    weights=file["weights"],
+                    value=value,
+                    lower_bound=lower_bound,
+                    dual=dual.toarray() if len(shape) == 1 else dual.tocsr(),
+                    status=Status(str(file["status"])),
+                    iterations=iterations,
+                    evaluations=evaluations,
+                    truncation=truncation,
+                )
+        except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError("path", repr(str(path)), f"give a file that Design.save wrote ({error})") from error
 
     def __repr__(self) -> str:
         return (

@@ -16,14 +16,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superlevel.arrays import Indices, as_vector, as_weights
+from superlevel.arrays import Indices, as_count, as_vector, as_weights
 from superlevel.errors import InputError
 
 
 def draw(weights: ArrayLike, total: int, *, rng: np.random.Generator) -> Indices:
     """Counts (n,) of ``total`` independent draws from the weights."""
     distribution = _distribution(weights)
-    return rng.multinomial(_whole(total), distribution).astype(np.int64)
+    return rng.multinomial(as_count("total", total), distribution).astype(np.int64)
 
 
 def apportion(weights: ArrayLike, total: int) -> Indices:
@@ -33,7 +33,7 @@ def apportion(weights: ArrayLike, total: int) -> Indices:
     nothing can be guaranteed then.
     """
     distribution = _distribution(weights)
-    total = _whole(total)
+    total = as_count("total", total)
     counts = np.zeros(len(distribution), dtype=np.int64)
     support = np.flatnonzero(distribution)
     shares = distribution[support]
@@ -64,9 +64,3 @@ def efficiency(weights: ArrayLike, counts: ArrayLike) -> float:
 
 def _distribution(weights: ArrayLike) -> NDArray[np.float64]:
     return as_weights("weights", weights, np.size(np.asarray(weights)))
-
-
-def _whole(total: int) -> int:
-    if isinstance(total, bool) or not isinstance(total, int | np.integer) or total < 1:
-        raise InputError("total", repr(total), "give a whole number >= 1")
-    return int(total)
