@@ -215,17 +215,17 @@ def test_a_kernel_that_is_not_positive_definite_is_named(shift: float) -> None:
 
 
 def test_a_kernel_that_is_not_finite_is_named() -> None:
-    with pytest.raises(InputError, match="^kernel is .*: it gives numbers that are not finite on these points$"):
+    with pytest.raises(InputError, match=r"^kernel is .*: it gives numbers that are not finite on these points$"):
         embed(ConstantKernel(np.inf), points(3))
 
 
 def test_a_kernel_that_is_zero_is_named() -> None:
-    with pytest.raises(InputError, match="^kernel is .*: it must be positive definite"):
+    with pytest.raises(InputError, match=r"^kernel is .*: it must be positive definite"):
         embed(DotProduct(sigma_0=0.0), np.zeros((3, 2)))
 
 
 def test_a_tolerance_above_the_kernel_is_named() -> None:
-    with pytest.raises(InputError, match="^kernel is at most tol on every point: give a tol below 1$"):
+    with pytest.raises(InputError, match=r"^kernel is at most tol on every point: give a tol below 1$"):
         embed(RBF(0.1), points(5), tol=2.0)
 
 
@@ -246,9 +246,9 @@ def test_bad_input_is_named(kernel: Any, at: Any, options: dict[str, Any], sente
         embed(kernel, at, **options)
 
 
-@pytest.mark.parametrize("max_rank", [0, -1, np.nan])
-def test_a_limit_below_one_is_named(max_rank: Any) -> None:
-    with pytest.raises(InputError, match="^max_rank is .*: give a number >= 1$"):
+@pytest.mark.parametrize("max_rank", [0, -1, 2.5, np.nan])
+def test_a_limit_that_is_no_count_is_named(max_rank: Any) -> None:
+    with pytest.raises(InputError, match=f"^max_rank is {max_rank}: give a whole number >= 1$"):
         embed(RBF(0.1), points(5), max_rank=max_rank)
 
 

@@ -18,7 +18,7 @@ Indices: TypeAlias = NDArray[np.int64]
 
 def as_matrix(field: str, values: ArrayLike) -> Array:
     """A finite, row-major (m, r) float64 array with at least one row and one column."""
-    matrix = _as_floats(field, values)
+    matrix = as_floats(field, values)
     if matrix.ndim != 2:
         raise InputError(field, f"of shape {matrix.shape}", "give a 2-d array, one row for each point")
     if 0 in matrix.shape:
@@ -32,7 +32,7 @@ def as_matrix(field: str, values: ArrayLike) -> Array:
 
 def as_vector(field: str, values: ArrayLike, *, length: int) -> Array:
     """A finite (length,) float64 array."""
-    vector = _as_floats(field, values)
+    vector = as_floats(field, values)
     if vector.shape != (length,):
         raise InputError(field, f"of shape {vector.shape}", f"give shape ({length},)")
     finite = np.isfinite(vector)
@@ -44,6 +44,8 @@ def as_vector(field: str, values: ArrayLike, *, length: int) -> Array:
 
 def as_weights(field: str, values: ArrayLike, length: int) -> Array:
     """A distribution on length things, normalised to rounding."""
+    if length == 0:
+        raise InputError(field, "empty", "give a distribution")
     weights = as_vector(field, values, length=length)
     if (weights < 0).any() or abs(weights.sum() - 1.0) > 1e-6:
         raise InputError(field, f"of sum {weights.sum():g} and smallest entry {weights.min():g}", "give a distribution")
@@ -57,7 +59,7 @@ def normalised(values: Array) -> Array:
 
 def as_positive(field: str, values: ArrayLike, *, shape: tuple[int, ...]) -> Array:
     """A finite array of the given shape with every entry above zero."""
-    array = _as_floats(field, values)
+    array = as_floats(field, values)
     if array.shape != shape:
         raise InputError(field, f"of shape {array.shape}", f"give shape {shape}")
     good = np.isfinite(array) & (array > 0)
@@ -112,7 +114,7 @@ def as_count(field: str, value: object) -> int:
     return int(value)
 
 
-def _as_floats(field: str, values: ArrayLike) -> Array:
+def as_floats(field: str, values: ArrayLike) -> Array:
     try:
         given = np.asarray(values)
         if np.iscomplexobj(given):  # numpy would drop the imaginary parts with no more than a warning

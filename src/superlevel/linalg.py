@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, get_blas_funcs, get_lapack_funcs
+from scipy.linalg import LinAlgError, get_blas_funcs, get_lapack_funcs, qr
 
 F = TypeVar("F", bound=np.floating[Any])
 
@@ -72,6 +72,15 @@ def cholesky(
     if fault or not np.isfinite(factor[-1, -1]):
         raise LinAlgError(f"leading minor {fault} of {len(matrix)} is not positive")
     return np.asarray(factor)
+
+
+def cholesky_of_moment(
+    rows: NDArray[F],  # (m, r), m >= r and of full rank
+) -> NDArray[F]:  # (r, r)
+    """The lower factor of ``rows.T @ rows`` without forming it: slower, and exact where that would not be."""
+    (triangle,) = qr(rows, mode="r", check_finite=False)
+    triangle = triangle[: rows.shape[1]]
+    return np.asfortranarray((triangle * np.where(np.diag(triangle) < 0, -1, 1)[:, None]).T)
 
 
 def cholesky_solve(

@@ -6,6 +6,7 @@ Nothing here calls the library.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
@@ -32,7 +33,10 @@ class Instance:
     def inverse(self, weights: Array) -> Array:
         """A(lambda)^-1; without a ridge, on the span of the arms."""
         information = (self.arms * weights[:, None]).T @ self.arms + self.ridge * np.eye(self.arms.shape[1])
-        return np.linalg.inv(information) if self.ridge > 0 else np.linalg.pinv(information, hermitian=True)
+        return np.asarray(
+            np.linalg.inv(information) if self.ridge > 0 else np.linalg.pinv(information, hermitian=True),
+            dtype=np.float64,
+        )
 
     def variances(self, weights: Array) -> Array:
         """(p,) v' A^-1 v, infinite where A does not reach v.
@@ -66,6 +70,26 @@ class Instance:
         problem = cp.Problem(cp.Minimize(level), [*constraints, cp.sum(weights) == 1])
         problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
         return float(level.value) * unit
+
+
+def exact_value(instance: Instance, weights: Array) -> float:
+    """max_v v' A^-1 v with no rounding at all, by elimination with fractions."""
+    arms, rows = ([[Fraction(float(x)) for x in row] for row in matrix] for matrix in (instance.arms, instance.rows))
+    shares, size = [Fraction(float(w)) for w in weights], range(instance.arms.shape[1])
+    matrix = [
+        [sum((w * arm[i] * arm[j] for w, arm in zip(shares, arms, strict=True)), start=Fraction(0)) for j in size]
+        + [row[i] for row in rows]
+        for i in size
+    ]
+    for i in size:
+        matrix[i][i] += Fraction(instance.ridge)
+    for i in size:  # A is positive definite: no pivoting
+        for k in size[i + 1 :]:
+            part = matrix[k][i] / matrix[i][i]
+            matrix[k] = [below - part * above for below, above in zip(matrix[k], matrix[i], strict=True)]
+    # Now A = L D L' and the last columns are L^-1 v: v' A^-1 v is their sum of squares over D.
+    values = [sum(matrix[i][len(size) + j] ** 2 / matrix[i][i] for i in size) for j in range(len(rows))]
+    return float(max(values))
 
 
 def kernel_inverse(kernel: Array, weights: Array, ridge: float) -> Array:

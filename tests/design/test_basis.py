@@ -55,7 +55,8 @@ def test_with_a_ridge_coordinates_stay_as_given() -> None:
 
 @pytest.mark.parametrize("ridge", [0, 0.1])
 def test_rows_have_as_many_columns_as_the_arms(ridge: float) -> None:
-    with pytest.raises(InputError, match=re.escape("targets is with 3 columns: give 4 columns, as many as the arms have")):
+    sentence = "targets is with 3 columns: give 4 columns, as many as the arms have"
+    with pytest.raises(InputError, match="^" + re.escape(sentence) + "$"):
         basis(low_rank(5, 4, 4, 0), ridge).express("targets", np.ones((2, 3)))
 
 

@@ -9,16 +9,27 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.gaussian_process.kernels import RBF
 
-from superlevel.design import Pairs, Rows, Subset, certify, solve
+from superlevel.design import Pairs, Rows, Status, Subset, certify, solve
 from superlevel.design.certificate import evaluate
 from superlevel.design.problem import design_problem
 from superlevel.errors import InputError
-from superlevel.features import embed
+from superlevel.features import Features, embed
 
-from .oracle import GRID, Instance, distributions, kernel_inverse, pairs, rounding, small_instances, uniform
+from .oracle import (
+    GRID,
+    Instance,
+    distributions,
+    exact_value,
+    kernel_inverse,
+    pairs,
+    rounding,
+    small_instances,
+    uniform,
+)
 
 EYE = np.eye(3)
 THIRD = uniform(3)
@@ -47,6 +58,22 @@ def test_the_bound_is_its_definition(ridge: float, p: int) -> None:
     weights, mixture = rng.dirichlet(np.ones(12)), rng.dirichlet(np.ones(p))
     bound = certify(instance.arms, instance.rows, weights, mixture, ridge=ridge)
     assert bound == pytest.approx(instance.bound(weights, mixture), rel=1e-10)
+
+
+@pytest.mark.parametrize("length", [1.0, 30.0, 1000.0])
+@pytest.mark.parametrize("ridge", [1e-8, 1e-3])
+def test_a_bound_holds_without_rounding(length: float, ridge: float) -> None:
+    """Targets that only the ridge reaches, and arms so long that it drowns in them: A has condition length^2 / ridge.
+
+    Whatever is claimed, in a status or in digits, must be true of the design that is returned.
+    """
+    rng = np.random.default_rng(0)
+    instance = Instance(arms=length * rng.normal(size=(3, 6)), rows=rng.normal(size=(4, 6)), ridge=ridge)
+    design = solve(instance.arms, instance.rows, ridge=ridge, rtol=1e-6)
+    true = exact_value(instance, design.weights)
+    assert design.lower_bound <= true * (1 + 1e-6)
+    if design.status is Status.CERTIFIED:
+        assert design.value == pytest.approx(true, rel=1e-6)
 
 
 def test_many_targets_on_one_line_make_a_singular_moment() -> None:
@@ -78,7 +105,7 @@ def test_an_evaluation_holds_what_its_fields_say(ridge: float) -> None:
 
 @pytest.mark.parametrize(
     "targets",
-    [None, Subset([0, 2, 5]), Subset(scales=np.linspace(0.5, 2, 8)), Rows(np.eye(3)), Pairs(0.3), Pairs(0.3, np.eye(8) > 0)],
+    [None, Subset([0, 2, 5]), Subset(scales=np.arange(1, 9)), Rows(EYE), Pairs(0.3), Pairs(0.3, np.eye(8) > 0)],
     ids=["all", "subset", "scaled", "rows", "pairs", "some-pairs"],
 )
 @pytest.mark.parametrize("ridge", [0, 0.1])
@@ -102,6 +129,38 @@ def test_the_bound_of_truncated_features_holds_for_the_true_kernel() -> None:
     true = min(float(np.diag(kernel_inverse(kernel, weights, ridge)).max()) for weights in others)
     for mixture in (best.dual, uniform(len(points)), *rng.dirichlet(np.ones(len(points)), size=5)):
         assert certify(features, None, best.weights, mixture, ridge=ridge) <= true
+
+
+@given(st.data(), st.integers(1, 4), st.sampled_from([0.05, 1.0]), st.sampled_from([None, 0.2, 0.7]))
+@settings(deadline=None, max_examples=150)
+def test_what_features_miss_is_never_underestimated(
+    data: st.DataObject, n: int, ridge: float, epsilon: float | None
+) -> None:
+    """Features whose missed part is known: further columns, which the certificate sees the squared lengths of."""
+    halves = st.integers(-2, 2).map(lambda i: i / 2)
+    kept, missed = (data.draw(hnp.arrays(np.float64, (n, 2), elements=halves)) for _ in range(2))
+    kept[:, 0] += 3  # no arm may be zero
+    missed *= 0.1
+    weights = data.draw(distributions(n))
+    whole = np.hstack([kept, missed])
+    features = Features(array=kept, residuals=np.square(missed).sum(axis=1), pivots=np.arange(0))
+    problem = design_problem(features, None if epsilon is None else Pairs(epsilon), ridge=ridge)
+    seen = evaluate(problem, weights, np.arange(1), np.ones(1))
+    rows = whole if epsilon is None else pairs(whole, epsilon)
+    true = Instance(arms=whole, rows=rows, ridge=ridge).value(weights)
+    assert seen.value >= true * (1 - 1e-9)
+    assert seen.value - seen.truncation <= true * (1 + 1e-9)
+
+
+def test_what_features_miss_can_be_as_much_as_is_reckoned() -> None:
+    """An arm and a target whose missed parts add up: the Cauchy-Schwarz bound is nearly attained."""
+    missed, ridge = 1e-3, 1e-2
+    whole = np.array([[1.0, missed], [-1.0, missed]])
+    features = Features(array=whole[:, :1], residuals=np.full(2, missed**2), pivots=np.arange(0))
+    seen = evaluate(design_problem(features, None, ridge=ridge), np.array([1.0, 0.0]), np.arange(1), np.ones(1))
+    true = Instance(arms=whole, rows=whole, ridge=ridge).value(np.array([1.0, 0.0]))
+    assert true <= seen.value
+    assert true - (seen.value - seen.truncation) == pytest.approx(seen.truncation, rel=0.02)
 
 
 def test_a_design_that_misses_a_target_still_proves_a_bound() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -95,7 +96,7 @@ def whole_system(here: Iterate, local: Local, wanted: tuple[Array, Array]) -> di
     squares, curvature = derivatives(local)
     m, p = squares.shape
     at = np.cumsum([0, m, p, 1, 1, p, m])  # d lambda, d w, d t, d nu, d u, d z
-    lam, w, t, nu, u, z = (slice(*ends) for ends in zip(at[:-1], at[1:], strict=True))
+    lam, w, t, nu, u, z = (slice(*ends) for ends in pairwise(at))
     matrix, right = np.zeros((at[-1], at[-1])), np.zeros(at[-1])
     # u = t - s, with ds = -C2' d lambda
     rows = slice(0, p)

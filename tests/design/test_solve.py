@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF
 
-from superlevel.design import Design, InteriorPoint, Pairs, Rows, Status, Subset, certify, solve
+from superlevel.design import InteriorPoint, Pairs, Rows, Status, Subset, certify, solve
 from superlevel.errors import InputError
 from superlevel.features import Features, embed, tolerance
 
@@ -63,9 +63,9 @@ def test_without_a_ridge_the_value_is_the_rank(arms: Array, rank: int | None) ->
 def water_filling(lengths: Array, ridge: float) -> tuple[float, Array]:
     """Orthonormal arms e_i, targets e_i / scale_i, q_i = 1 / scale_i^2: s_i = q_i / (lambda_i + ridge).
 
-    The smallest level t that all s_i can keep below has lambda_i = max(0, q_i / t - ridge) with sum 1. On the k arms
-    with the largest q, which are those with q_i > ridge t, that is sum q / t - k ridge = 1, so t = sum q / (1 + k ridge).
-    Without a ridge k is everything: lambda_i = q_i / sum q and t = sum q.
+    The smallest level t that all s_i can keep below has lambda_i = max(0, q_i / t - ridge) with sum 1. Over the k arms
+    with the largest q, which are those with q_i > ridge t, that is sum q / t - k ridge = 1, so
+    t = sum q / (1 + k ridge). Without a ridge k is everything: lambda_i = q_i / sum q and t = sum q.
     """
     ordered = np.sort(lengths)[::-1]
     levels = np.cumsum(ordered) / (1 + ridge * np.arange(1, len(ordered) + 1))
@@ -105,7 +105,9 @@ def test_orthonormal_arms_fill_like_water(ridge: float, scales: list[float], kin
         (9, (20, 3, 5), 1e3, True),
     ],
 )
-def test_a_cone_solver_finds_the_same_optimum(seed: int, shape: tuple[int, int, int], ridge: float, scaled: bool) -> None:
+def test_a_cone_solver_finds_the_same_optimum(
+    seed: int, shape: tuple[int, int, int], ridge: float, scaled: bool
+) -> None:
     n, r, p = shape
     arms, vectors = normal(seed, n, r), normal(seed + 100, p, r)
     scales = np.random.default_rng(seed).uniform(0.2, 5, size=p) if scaled else np.ones(p)
@@ -305,7 +307,7 @@ def test_exact_features_are_as_good_as_arms() -> None:
 
 
 @pytest.mark.parametrize("ridge", [0, 0.01])
-@pytest.mark.parametrize("max_iter", [0, 1, 2])
+@pytest.mark.parametrize("max_iter", [1, 2])
 def test_too_few_iterations_are_admitted(max_iter: int, ridge: float) -> None:
     arms, vectors = normal(40, 40, 4), normal(41, 10, 4)
     design = solve(arms, vectors, ridge=ridge, rtol=1e-6, method=InteriorPoint(max_iter=max_iter))
@@ -316,15 +318,6 @@ def test_too_few_iterations_are_admitted(max_iter: int, ridge: float) -> None:
     instance = Instance(arms=arms, rows=vectors, ridge=ridge)
     assert design.value == pytest.approx(instance.value(design.weights))
     assert design.lower_bound == pytest.approx(instance.bound(design.weights, design.dual))
-
-
-def test_a_watcher_sees_the_gap_fall() -> None:
-    seen: list[Design] = []
-    design = solve(GRID[:400] - 0.41, ridge=0.01, rtol=1e-5, watch=seen.append)
-    gaps = [each.gap for each in seen]
-    assert gaps == sorted(gaps, reverse=True)
-    assert seen[-1].value == design.value
-    assert seen[-1].iterations == design.iterations
 
 
 def test_a_design_says_in_one_line_what_it_is() -> None:
@@ -342,8 +335,8 @@ def test_a_design_says_in_one_line_what_it_is() -> None:
         (np.empty((0, 3)), None, {}, "arms is of shape (0, 3): give at least one row and one column"),
         ([1.0, 2.0], None, {}, "arms is of shape (2,): give a 2-d array, one row for each point"),
         ("arms", None, {}, "arms is of type str and holds something other than numbers: give numbers"),
-        (np.zeros((4, 2)), None, {"ridge": 0}, "arms is zero everywhere: with ridge = 0 some arm must be nonzero"),
-        (np.zeros((4, 1)), [[2.5], [5.0]], {}, "arms is zero everywhere"),
+        (np.zeros((4, 2)), None, {"ridge": 0}, "arms is zero everywhere: "),
+        (np.zeros((4, 1)), [[2.5], [5.0]], {}, "arms is zero everywhere: "),
         (EYE, [[np.nan, 0, 1]], {}, "targets[0, 0] is nan: give finite numbers or leave that row out"),
         (EYE, [[1, 0, 1], [0, -np.inf, 1]], {}, "targets[1, 1] is -inf: give finite numbers or leave that row out"),
         (EYE, np.empty((0, 3)), {}, "targets is of shape (0, 3): give at least one row and one column"),
@@ -366,9 +359,15 @@ def test_bad_input_is_named(arms: Any, targets: Any, options: dict[str, Any], se
         solve(arms, targets, **{"ridge": 0.1, **options})
 
 
+@pytest.mark.parametrize("max_iter", [0, -1, 2.5])
+def test_no_iterations_at_all_are_named(max_iter: Any) -> None:
+    with pytest.raises(InputError, match=f"^max_iter is {max_iter}: give a whole number >= 1$"):
+        solve(EYE, ridge=0.1, method=InteriorPoint(max_iter=max_iter))
+
+
 def test_truncated_features_need_a_ridge() -> None:
     features = embed(RBF(0.3), GRID[::50], tol=0.1)
-    with pytest.raises(InputError, match=r"^ridge is 0\.0: truncated features say nothing without one: give a ridge > 0"):
+    with pytest.raises(InputError, match=r"^ridge is 0\.0: truncated features say nothing .*: give a ridge > 0"):
         solve(features, ridge=0)
     assert solve(features.array, ridge=0).value == pytest.approx(features.rank, rel=0.01)
 

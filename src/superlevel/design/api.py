@@ -47,6 +47,10 @@ def solve(
     """
     problem = design_problem(arms, targets, ridge=ridge)
     rtol = as_number("rtol", rtol, above=0)
+    if not isinstance(start, Design | None):
+        raise InputError("start", f"a {type(start).__name__}", "give a Design, as solve returns it")
+    if not isinstance(method, InteriorPoint | FrankWolfe | None):
+        raise InputError("method", repr(method), "give InteriorPoint() or FrankWolfe()")
     if start is not None and start.weights.shape != (len(problem.arms),):
         raise InputError("start", f"for {len(start.weights)} arms", f"give a design for {len(problem.arms)}")
     chosen = InteriorPoint() if method is None else method

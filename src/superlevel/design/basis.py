@@ -26,6 +26,7 @@ class Given:
     """(n, r)"""
 
     def express(self, field: str, rows: Array) -> Array:
+        """The rows in these coordinates."""
         if rows.shape[1] != self.arms.shape[1]:
             columns = f"with {rows.shape[1]} columns"
             raise InputError(field, columns, f"give {self.arms.shape[1]} columns, as many as the arms have")
@@ -51,9 +52,8 @@ class Span(Given):
         outside = np.linalg.norm(permuted - coordinates @ self.triangle, axis=1)
         beyond = outside > REACH * np.linalg.norm(rows, axis=1)
         if beyond.any():
-            which = int(np.argmax(beyond))
             raise InputError(
-                f"{field}[{which}]",
+                f"{field}[{np.argmax(beyond)}]",
                 "outside the span of the arms",
                 "with ridge = 0 no measurement reaches it: give a ridge > 0, add arms or leave that target out",
             )
@@ -62,13 +62,13 @@ class Span(Given):
 
 def basis(arms: Array, ridge: float) -> Given:
     """The coordinates to solve in."""
+    if not arms.any():
+        raise InputError("arms", "zero everywhere", "give some arm that is not zero: these measure nothing")
     if ridge > 0:
         return Given(arms=arms)
     orthonormal, triangle, order = qr(arms, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     rank = int(np.count_nonzero(sizes > max(arms.shape) * np.finfo(float).eps * sizes[0]))
-    if rank == 0:
-        raise InputError("arms", "zero everywhere", "with ridge = 0 some arm must be nonzero")
     return Span(
         arms=np.ascontiguousarray(orthonormal[:, :rank]),
         triangle=np.asarray(triangle[:rank], dtype=np.float64),

@@ -27,6 +27,8 @@ from superlevel.design.targets import AnyTargets, Dual, Variances, View, from_du
 from superlevel.errors import InputError
 from superlevel.features import Features
 
+DROWNED = 1e9 * np.finfo(float).eps  # ridge / tr(A) below which rounding of A would cost nine digits of a variance
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluation:
@@ -55,20 +57,22 @@ class Evaluation:
 
     @property
     def lower_bound(self) -> float:
+        if self.average == 0:
+            return 0.0  # a mixture of targets that are zero proves nothing
         return self.average**2 / (float(self.gains.max()) + self.shrinkage)
 
     @property
     def gap(self) -> float:
-        return self.value / self.lower_bound - 1
+        return self.value / self.lower_bound - 1 if self.average > 0 else np.inf
 
     @property
     def kept_gap(self) -> float:
         """The gap without what the features miss."""
-        return (self.value - self.truncation) / self.lower_bound - 1
+        return (self.value - self.truncation) / self.lower_bound - 1 if self.average > 0 else np.inf
 
     def limited_by_features(self, rtol: float) -> bool:
         """Whether what the features miss is most of a gap that is wanted smaller."""
-        return self.truncation > 0 and self.kept_gap <= rtol / 4
+        return self.truncation > 0 and self.kept_gap <= rtol / 3
 
 
 def evaluate(
@@ -78,13 +82,12 @@ def evaluate(
     mixture: Array,  # (m,) their weights, with sum 1
 ) -> Evaluation:
     """Value and bound over all arms and targets. Raises LinAlgError where the design does not reach every arm."""
-    support = np.flatnonzero(weights)
-    information = linalg.moment(problem.arms[support], weights[support])
-    linalg.add_to_diagonal(information, problem.ridge)
-    factor = linalg.cholesky(information)
+    factor = _factor(problem, weights)
     arms = linalg.whiten(factor, problem.arms)
     view = problem.targets.view(factor, arms)
     variances = view.variances()
+    if not variances.values.any():
+        raise InputError("targets", "zero everywhere", "give one that is not: their values are known without measuring")
     roots = _roots(arms, view.rows(positions), mixture)
     gains = linalg.squared_norms(roots)
     average = float(linalg.squared_norms(view.rows(positions)) @ mixture)
@@ -123,6 +126,17 @@ def certify(
     except LinAlgError:
         # The bound holds at every lambda: move a little towards one that reaches everything.
         return evaluate(problem, 0.999 * design + 0.001 / len(design), positions, mixture).lower_bound
+
+
+def _factor(problem: DesignProblem, weights: Array) -> Array:
+    """L of A = L L'. Where a small ridge would drown in A, from the rows of its root instead of from A."""
+    support = np.flatnonzero(weights)
+    information = linalg.moment(problem.arms[support], weights[support])
+    if 0 < problem.ridge < DROWNED * float(np.trace(information)):
+        root = np.sqrt(weights[support])[:, None] * problem.arms[support]
+        return linalg.cholesky_of_moment(np.vstack([root, np.sqrt(problem.ridge) * np.eye(root.shape[1])]))
+    linalg.add_to_diagonal(information, problem.ridge)
+    return linalg.cholesky(information)
 
 
 def _roots(arms: Array, rows: Array, mixture: Array) -> Array:

@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError
 from superlevel import linalg
 from superlevel.arrays import Array, as_count, normalised
 from superlevel.design.certificate import Evaluation, evaluate
-from superlevel.design.newton import Iterate, Local, step
+from superlevel.design.newton import Iterate, Local, halfway, step
 from superlevel.design.problem import DesignProblem
 from superlevel.design.result import Design, Status, Watch, found
 from superlevel.design.working import begin, enter, part, resume
@@ -34,6 +34,7 @@ CLOSENESS = 0.3  # and at most this part of the gap
 AHEAD = 0.02  # the products are aimed at this part of the gap at least,
 CAREFUL = 0.3  # or at this part, after a start that led nowhere
 UNIFORM = 0.1  # uniform part with which the best point so far is started from again
+OVERSHOT = 1.5  # a step that makes the worst variance this much larger than its level is halved
 SINGLE = 1e-3  # directions are computed in single precision while the gap is above this
 PATIENCE = 6  # steps without progress before a new start, and after that before rounding is blamed
 
@@ -73,10 +74,11 @@ class InteriorPoint:
             if watch is not None:
                 watch(best)
             wider = enter(work, seen)
-            status = self._verdict(best, seen, rtol, stuck=ended.stuck and wider is None)
+            idle = wider is None and (ended.stuck or ended.steps == 0)
+            status = self._verdict(best, seen, rtol, stuck=idle)
             if status is not None:
                 return replace(best, status=status)
-            aim = SOLVED * (seen.gap if wider is not None else ended.seen.gap)
+            aim = min(LOOSE, SOLVED * (seen.gap if wider is not None else ended.seen.gap))
             work = work if wider is None else wider
 
     def _verdict(self, best: Design, seen: Evaluation, rtol: float, *, stuck: bool) -> Status | None:
@@ -114,6 +116,7 @@ class _Inner:
     def run(self, weights: Array, mixture: Array, *, coarse: bool) -> _Ended:
         positions = np.flatnonzero(self.problem.targets.mask)
         iterate: _Centred | None = None
+        before: _Centred | None = None
         best: _Ended | None = None
         last_gap, idle, steps, evaluations, careful = np.inf, 0, 0, 0, False
         while True:
@@ -128,7 +131,8 @@ class _Inner:
             if best is None or idle == 0:
                 best = _Ended(weights=weights, mixture=mixture, seen=seen, steps=0, evaluations=0, stuck=False)
             best = replace(best, steps=steps, evaluations=evaluations)
-            if best.seen.gap <= self.aim or steps >= self.budget or seen.limited_by_features(self.aim):
+            done = best.seen.gap <= self.aim or seen.limited_by_features(self.aim) or seen.average == 0
+            if done or steps >= self.budget:
                 return best
             if idle > PATIENCE:
                 if careful:
@@ -138,14 +142,18 @@ class _Inner:
                 continue
             targets = seen.view.rows(positions)
             variances = linalg.squared_norms(targets)
+            if iterate and before and variances.max() > OVERSHOT * iterate.unit * iterate.at.level:
+                iterate = replace(iterate, at=halfway(before.at, iterate.at))
+                weights, mixture, steps = iterate.at.weights, iterate.at.mixture, steps + 1
+                continue
             coarse = coarse and (steps == 0 or (seen.gap < HELPS * last_gap and steps < MOST))
             last_gap = seen.gap
             if coarse:
                 weights, mixture = _multiplied(weights, seen.gains), _multiplied(mixture, variances)
             else:
-                iterate = iterate or _centred(weights, mixture, variances, seen)
+                before = iterate or _centred(weights, mixture, variances, seen)
                 try:
-                    iterate = _newton(iterate, (targets, variances), seen, CAREFUL if careful else AHEAD)
+                    iterate = _newton(before, (targets, variances), seen, CAREFUL if careful else AHEAD)
                 except LinAlgError:
                     weights, mixture, idle = best.weights, best.mixture, PATIENCE  # seen again, it is one too many
                     continue
@@ -159,7 +167,8 @@ def _blurred(distribution: Array) -> Array:
 
 def _multiplied(distribution: Array, factors: Array) -> Array:
     """A multiplicative step that leaves nothing at zero, from where a Newton step could not move it."""
-    return normalised(distribution * (factors + LEAST * float(factors.max())))
+    largest = float(factors.max())
+    return normalised(distribution * (factors / largest + LEAST)) if largest > 0 else distribution
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

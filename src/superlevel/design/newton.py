@@ -92,6 +92,11 @@ def step(here: Iterate, local: Local, *, least: float) -> Iterate:
     return replace(moved, weights=moved.weights / moved.weights.sum(), mixture=moved.mixture / moved.mixture.sum())
 
 
+def halfway(one: Iterate, other: Iterate) -> Iterate:
+    """The middle between two iterates."""
+    return _moved(one, _moved(other, one, (-1.0, -1.0)), (0.5, 0.5))
+
+
 def _step(here: Iterate, local: Local, least: float) -> Iterate:
     direction = _factored(here, local)
     products = Products(slack=here.mixture * here.slack, reduced=here.weights * here.reduced)

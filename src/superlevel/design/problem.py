@@ -42,6 +42,9 @@ def design_problem(
             "truncated features say nothing without one: give a ridge > 0, or the features' array for an answer in it"
         )
         raise InputError("ridge", ridge, remedy)
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.vdot(given, given)):
+            raise InputError("arms", f"as large as {np.abs(given).max():g}", "rescale them: their squares overflow")
     coordinates = basis(given, ridge)
     pivots = features.pivots if features is not None else np.empty(0, dtype=np.int64)
     if ridge == 0:

@@ -57,7 +57,7 @@ class Design:
     @property
     def gap(self) -> float:
         """value / lower_bound - 1: nobody can do better by more than this."""
-        return self.value / self.lower_bound - 1.0
+        return self.value / self.lower_bound - 1.0 if self.lower_bound > 0 else np.inf
 
     @property
     def support(self) -> Indices:

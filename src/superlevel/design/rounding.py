@@ -59,7 +59,8 @@ def efficiency(weights: ArrayLike, counts: ArrayLike) -> float:
     if total <= 0 or (numbers < 0).any():
         raise InputError("counts", f"of sum {total:g}", "give counts >= 0 with at least one measurement")
     support = distribution > 0
-    return float(np.min(numbers[support] / (total * distribution[support])))
+    with np.errstate(over="ignore"):  # a weight of 1e-310 may be served without limit
+        return float(np.min(numbers[support] / (total * distribution[support])))
 
 
 def _distribution(weights: ArrayLike) -> NDArray[np.float64]:

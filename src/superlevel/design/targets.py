@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from superlevel import linalg
-from superlevel.arrays import Array, Indices, Mask, as_mask, as_matrix, as_number, as_positive
+from superlevel.arrays import Array, Indices, Mask, as_floats, as_mask, as_matrix, as_number, as_positive
 from superlevel.design.basis import Given
 from superlevel.errors import InputError
 
 BLOCK = 2**21  # variances of pairs held at a time: 16 MB
+GOLDEN = (5**0.5 - 1) / 2  # its multiples modulo 1 are spread evenly, however many there are
 
 Dual: TypeAlias = Any
 """A mixture as users see it: an array of the targets' shape, sparse for pairs."""
@@ -92,7 +93,7 @@ class Rows:
         vectors = as_matrix("targets", self.vectors)
         shape = (len(vectors),)
         mask = _mask(self.mask, shape)
-        scaled = basis.express("targets", vectors)
+        scaled = basis.express("targets", vectors * mask[:, None])  # what does not count need not be reached
         if self.scales is not None:
             scaled = scaled / as_positive("scales", self.scales, shape=shape)[:, None]
         empty = mask & ~vectors.any(axis=1)
@@ -205,10 +206,7 @@ class Pairs:
         count = len(basis.arms)
         shape = (count, count)
         scales = None if self.scales is None else as_positive("scales", self.scales, shape=shape)
-        bound = _BoundPairs(share=1 - epsilon, scales=scales, shape=shape, mask=_mask(self.mask, shape))
-        if not basis.arms.any():
-            raise InputError("arms", "zero everywhere", "give arms that are not zero")
-        return bound
+        return _BoundPairs(share=1 - epsilon, scales=scales, shape=shape, mask=_mask(self.mask, shape))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -224,9 +222,11 @@ class _BoundPairs:
 
     def some(self, count: int, pivots: Indices) -> Indices:  # noqa: ARG002
         """For each of some x, one x': another place of its row each time."""
+        if np.count_nonzero(self.mask) <= 1.5 * count:
+            return np.flatnonzero(self.mask)
         first = spread(np.flatnonzero(self.mask.any(axis=1)), count)
         choices = [np.flatnonzero(self.mask[x]) for x in first]
-        second = np.array([row[(2 * k + 1) * len(row) // 2 % len(row)] for k, row in enumerate(choices)])
+        second = np.array([row[int(GOLDEN * k % 1 * len(row))] for k, row in enumerate(choices)])
         return np.asarray(first * self.shape[1] + second, dtype=np.int64)
 
     def view(self, factor: Array, arms: Array) -> View:  # noqa: ARG002
@@ -313,6 +313,8 @@ def as_dual(targets: Targets, positions: Indices, weights: Array) -> Dual:
 
 def from_dual(targets: Targets, dual: Dual) -> tuple[Indices, Array]:
     """Positions and weights of a mixture, without the targets that no longer count. Weights are not rescaled."""
+    if not sparse.issparse(dual):
+        dual = as_floats("dual", dual)
     if dual.shape != targets.shape:
         raise InputError("dual", f"of shape {dual.shape}", f"give shape {targets.shape}, as the targets have")
     if sparse.issparse(dual):
@@ -320,7 +322,7 @@ def from_dual(targets: Targets, dual: Dual) -> tuple[Indices, Array]:
         positions = entries.row.astype(np.int64) * targets.shape[1] + entries.col
         weights = entries.data
     else:
-        flat = np.asarray(dual, dtype=np.float64).ravel()
+        flat = dual.ravel()
         positions = np.flatnonzero(flat)
         weights = flat[positions]
     if not np.isfinite(weights).all() or (weights < 0).any():
