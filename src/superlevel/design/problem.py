@@ -43,7 +43,7 @@ def design_problem(
         )
         raise InputError("ridge", ridge, remedy)
     with np.errstate(over="ignore"):
-        if not np.isfinite(np.vdot(given, given)):
+        if not np.isfinite(np.square(given).sum()):
             raise InputError("arms", f"as large as {np.abs(given).max():g}", "rescale them: their squares overflow")
     coordinates = basis(given, ridge)
     pivots = features.pivots if features is not None else np.empty(0, dtype=np.int64)
