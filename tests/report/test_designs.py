@@ -19,8 +19,8 @@ def test_the_title_is_the_certificate(solved: design.Design) -> None:
     maps = [axes for axes in figure.axes if axes.get_title()]
     assert [axes.get_title() for axes in maps] == [f"Where\n{certificate_line(solved)}"] * 2
     assert {(axes.get_xlabel(), axes.get_ylabel()) for axes in maps} == {("east (m)", "north (m)")}
-    assert f"{solved.value:.4g}" in certificate_line(solved)
-    assert f"{solved.lower_bound:.4g}" in certificate_line(solved)
+    assert f"{solved.value:.2f}" in certificate_line(solved)
+    assert f"{solved.lower_bound:.2f}" in certificate_line(solved)
 
 
 def test_every_share_is_in_the_map_at_its_place(solved: design.Design) -> None:

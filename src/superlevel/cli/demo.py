@@ -55,8 +55,8 @@ def run(
             found = design.solve(embedded, design.Subset(mask), ridge=ridge, rtol=rtol)
         table.add_row(
             heading,
-            f"{found.value:.4g}",
-            f"{found.lower_bound:.4g}",
+            f"{found.value:.2f}",
+            f"{found.lower_bound:.2f}",
             f"{found.gap:.2%}",
             f"{_points_with(0.99, found.weights)} of {len(points)}",
             f"{found.iterations}",

@@ -43,7 +43,7 @@ def draw_designs(first: Array, second: Array, panels: Sequence[Panel], *, names:
 def certificate_line(design: Design) -> str:
     """The certificate in one line."""
     return (
-        f"largest variance {design.value:.4g}, none can be below {design.lower_bound:.4g} "
+        f"largest variance {design.value:.2f}, none can be below {design.lower_bound:.2f} "
         f"(gap {100 * design.gap:.2f} %)"
     )
 
@@ -51,8 +51,8 @@ def certificate_line(design: Design) -> str:
 def _draw(axes: Axes, first: Array, second: Array, panel: Panel) -> None:
     shape = (len(first), len(second))
     shares = 100 * panel.design.weights.reshape(shape)
-    # cividis rises evenly in lightness, so the map reads the same in grey and with any colour vision
-    image = axes.pcolormesh(first, second, np.where(shares > SMALLEST, shares, np.nan).T, cmap="cividis_r", vmin=0)
+    # rises evenly from light to dark, so the map reads the same in grey and with any colour vision
+    image = axes.pcolormesh(first, second, np.where(shares > SMALLEST, shares, np.nan).T, cmap="YlGnBu", vmin=0)
     axes.figure.colorbar(image, ax=axes, label="share of measurements (%)", shrink=0.8)
     if panel.targets is not None:
         places = np.argwhere(panel.targets)
