@@ -25,7 +25,7 @@ from superlevel.arrays import Array, Indices, as_count, as_matrix, as_number
 from superlevel.errors import InputError
 
 CANDIDATES = 96  # points looked at together for the next pivots
-FRACTION = 0.3  # a candidate is taken while its residual is at least this part of the largest
+FRACTION = 0.1  # a candidate is taken while its residual is at least this part of the largest
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,10 +82,11 @@ def _pivoted_cholesky(kernel: Any, points: Array, tol: float, limit: int) -> Fea
     pivots: list[int] = []
     while len(pivots) < limit and (largest := float(residuals.max())) > stop:
         known = columns[:, : len(pivots)]
-        chosen, factor = _next_pivots(kernel, points, known, residuals, max(stop, FRACTION * largest))
-        chosen, factor = chosen[: limit - len(pivots)], factor[: limit - len(pivots), : limit - len(pivots)]
+        chosen, among, factor = _next_pivots(kernel, points, known, residuals, max(stop, FRACTION * largest))
+        room = slice(limit - len(pivots))
+        chosen, among, factor = chosen[room], among[room, room], factor[room, room]
         fresh = np.asfortranarray(kernel(points, points[chosen]), dtype=np.float64)
-        fresh[chosen] = kernel(points[chosen])  # WhiteKernel leaves its diagonal out of k(X, Y)
+        fresh[chosen] = among  # WhiteKernel leaves its diagonal out of k(X, Y)
         fresh = blas.dgemm(-1.0, known, known[chosen], beta=1.0, c=fresh, trans_b=1, overwrite_c=1)
         fresh = blas.dtrsm(1.0, factor, fresh, side=1, lower=1, trans_a=1, overwrite_b=1)
         residuals -= np.einsum("ij,ij->i", fresh, fresh)
@@ -99,14 +100,21 @@ def _pivoted_cholesky(kernel: Any, points: Array, tol: float, limit: int) -> Fea
     return Features(array=array, residuals=residuals, pivots=np.array(pivots, dtype=np.int64))
 
 
-def _next_pivots(kernel: Any, points: Array, known: Array, residuals: Array, least: float) -> tuple[Indices, Array]:
-    """Points with large residuals that stay large given each other, and the factor of their residual matrix."""
+def _next_pivots(
+    kernel: Any, points: Array, known: Array, residuals: Array, least: float
+) -> tuple[Indices, Array, Array]:
+    """Points with large residuals that stay large given each other, their kernel, and the factor of what is new in it."""
     count = min(CANDIDATES, len(residuals))
     candidates = np.argpartition(-residuals, count - 1)[:count]
-    small = np.asfortranarray(kernel(points[candidates]) - linalg.inner(known[candidates], known[candidates]))
-    factor, order, rank, _ = lapack.dpstrf(small, tol=least, lower=1)
-    rank = max(rank, 1)
-    return candidates[order[:rank] - 1], np.asfortranarray(np.tril(factor[:rank, :rank]))
+    among = np.asarray(kernel(points[candidates]), dtype=np.float64)
+    new = np.asfortranarray(among - linalg.inner(known[candidates], known[candidates]))
+    factor, order, rank, _ = lapack.dpstrf(new, tol=least, lower=1)
+    first = order[: max(rank, 1)] - 1
+    return (
+        candidates[first],
+        among[np.ix_(first, first)],
+        np.asfortranarray(np.tril(factor[: len(first), : len(first)])),
+    )
 
 
 def _append(columns: Array, used: int, fresh: Array) -> Array:
