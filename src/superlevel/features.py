@@ -103,7 +103,7 @@ def _pivoted_cholesky(kernel: Any, points: Array, tol: float, limit: int) -> Fea
 def _next_pivots(
     kernel: Any, points: Array, known: Array, residuals: Array, least: float
 ) -> tuple[Indices, Array, Array]:
-    """Points with large residuals that stay large given each other, their kernel, and the factor of what is new in it."""
+    """Points with large residuals that stay large given each other, their kernel, and the factor of its new part."""
     count = min(CANDIDATES, len(residuals))
     candidates = np.argpartition(-residuals, count - 1)[:count]
     among = np.asarray(kernel(points[candidates]), dtype=np.float64)
