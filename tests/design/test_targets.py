@@ -278,3 +278,8 @@ def test_bad_targets_are_named(aims: Any, ridge: float, sentence: str) -> None:
 def test_pairs_of_zero_arms_are_named() -> None:
     with pytest.raises(InputError, match=r"^arms is zero everywhere: "):
         solve(np.zeros((3, 2)), Pairs(0.5), ridge=1.0)
+
+
+def test_a_subset_without_arms_is_named() -> None:
+    with pytest.raises(InputError, match=r"^mask is empty: leave at least one target$"):
+        solve(ARMS, Subset([]), ridge=1.0)

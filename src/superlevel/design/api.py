@@ -38,7 +38,7 @@ def solve(
 
     The answer is within ``rtol`` of the best there is, value <= (1 + rtol) lower_bound, or its status says why not.
     ``start`` continues from another design on the same arms, with targets of the same shape; targets that are masked
-    out now are forgotten. ``watch`` is called with the best design so far after every evaluation.
+    out now are forgotten. ``watch`` is called with the best design so far after each look at the whole problem.
 
     >>> import numpy as np
     >>> design = solve(np.eye(3), ridge=0)     # Kiefer and Wolfowitz: the value is the rank

@@ -349,9 +349,11 @@ def _from_positions(given: ArrayLike | None, count: int) -> ArrayLike | None:
     positions = np.asarray(given if given is not None else True)
     if positions.dtype == np.bool_:
         return given
+    if positions.size == 0:
+        raise InputError("mask", "empty", "leave at least one target")
     if not np.issubdtype(positions.dtype, np.integer) or positions.ndim != 1:
         raise InputError("mask", f"of type {positions.dtype} and shape {positions.shape}", "give booleans or positions")
-    if positions.size and not (positions.min() >= 0 and positions.max() < count):
+    if not (positions.min() >= 0 and positions.max() < count):
         raise InputError("mask", f"up to {positions.max()}", f"give positions from 0 to {count - 1}")
     mask = np.zeros(count, dtype=np.bool_)
     mask[positions] = True
