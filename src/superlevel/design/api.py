@@ -54,4 +54,7 @@ def solve(
     if start is not None and start.weights.shape != (len(problem.arms),):
         raise InputError("start", f"for {len(start.weights)} arms", f"give a design for {len(problem.arms)}")
     chosen = InteriorPoint() if method is None else method
-    return chosen.run(problem, rtol=rtol, start=start, watch=watch)
+    design = chosen.run(problem, rtol=rtol, start=start, watch=watch)
+    if design.value <= design.truncation:
+        raise InputError("targets", "zero everywhere", "give one that is not: their values are known without measuring")
+    return design

@@ -27,7 +27,9 @@ from superlevel.design.targets import AnyTargets, Dual, Variances, View, from_du
 from superlevel.errors import InputError
 from superlevel.features import Features
 
-DROWNED = 1e9 * np.finfo(float).eps  # ridge / tr(A) below which rounding of A would cost nine digits of a variance
+DROWNED = (
+    1e9 * np.finfo(float).eps
+)  # ridge / tr(A) below which rounding of A would leave a variance fewer than nine digits
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,11 +88,10 @@ def evaluate(
     arms = linalg.whiten(factor, problem.arms)
     view = problem.targets.view(factor, arms)
     variances = view.variances()
-    if not variances.values.any():
-        raise InputError("targets", "zero everywhere", "give one that is not: their values are known without measuring")
-    roots = _roots(arms, view.rows(positions), mixture)
+    mixed = view.rows(positions)
+    roots = _roots(arms, mixed, mixture)
     gains = linalg.squared_norms(roots)
-    average = float(linalg.squared_norms(view.rows(positions)) @ mixture)
+    average = float(linalg.squared_norms(mixed) @ mixture)
     return Evaluation(
         arms=arms,
         view=view,

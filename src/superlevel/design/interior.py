@@ -73,22 +73,21 @@ class InteriorPoint:
             best = replace(best, iterations=steps, evaluations=evaluations)
             if watch is not None:
                 watch(best)
-            wider = enter(work, seen)
-            idle = wider is None and (ended.stuck or ended.steps == 0)
-            status = self._verdict(best, seen, rtol, stuck=idle)
+            status = self._verdict(best, seen, rtol)
+            wider = enter(work, seen) if status is None else None
+            if status is None and wider is None and (ended.stuck or ended.steps == 0):
+                status = Status.ROUNDING  # nothing enters and nothing moves
             if status is not None:
                 return replace(best, status=status)
             aim = min(LOOSE, SOLVED * (seen.gap if wider is not None else ended.seen.gap))
             work = work if wider is None else wider
 
-    def _verdict(self, best: Design, seen: Evaluation, rtol: float, *, stuck: bool) -> Status | None:
+    def _verdict(self, best: Design, seen: Evaluation, rtol: float) -> Status | None:
         if best.gap <= rtol:
             return Status.CERTIFIED
         if seen.limited_by_features(rtol):
             return Status.FEATURES
-        if best.iterations >= self.max_iter:
-            return Status.ITERATIONS
-        return Status.ROUNDING if stuck else None
+        return Status.ITERATIONS if best.iterations >= self.max_iter else None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
