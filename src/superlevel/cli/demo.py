@@ -45,8 +45,10 @@ def run(
     side = np.arange(SIDE) / SIDE
     points = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
     with console.status("embedding 900 points"):
-        embedded = features.embed(RBF(LENGTH_SCALE), points, tol=features.tolerance(ridge, rtol))
-    function = embedded.array @ np.random.default_rng(seed).normal(size=embedded.rank)
+        kernel = RBF(LENGTH_SCALE)
+        embedded = features.embed(kernel, points, tol=features.tolerance(ridge, rtol))
+    # From the kernel, not from its features: the same seed must mean the same function at every ridge and rtol.
+    function = kernel(points) @ np.random.default_rng(seed).normal(size=len(points))
     near = np.abs(function) <= np.quantile(np.abs(function), NEAR)
     table = Table("design for", "largest variance", "lower bound", "gap", "points with 99 %", "iterations")
     panels = []
