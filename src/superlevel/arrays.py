@@ -14,6 +14,7 @@ Array: TypeAlias = NDArray[np.float64]
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Mask: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int64]
+Labels: TypeAlias = NDArray[np.int8]
 
 
 def as_matrix(field: str, values: ArrayLike) -> Array:

@@ -13,6 +13,7 @@ True
 from superlevel.design.api import Method, solve
 from superlevel.design.certificate import certify
 from superlevel.design.frank_wolfe import FrankWolfe
+from superlevel.design.information import information_factor
 from superlevel.design.interior import InteriorPoint
 from superlevel.design.result import Design, Status
 from superlevel.design.rounding import apportion, draw, efficiency
@@ -31,5 +32,6 @@ __all__ = [
     "certify",
     "draw",
     "efficiency",
+    "information_factor",
     "solve",
 ]

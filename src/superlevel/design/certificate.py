@@ -22,14 +22,11 @@ from scipy.linalg import LinAlgError
 
 from superlevel import linalg
 from superlevel.arrays import Array, Indices, as_weights, normalised
+from superlevel.design.information import information_factor
 from superlevel.design.problem import DesignProblem, design_problem
 from superlevel.design.targets import AnyTargets, Dual, Variances, View, from_dual
 from superlevel.errors import InputError
 from superlevel.features import Features
-
-DROWNED = (
-    1e9 * np.finfo(float).eps
-)  # ridge / tr(A) below which rounding of A would leave a variance fewer than nine digits
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,7 +81,7 @@ def evaluate(
     mixture: Array,  # (m,) their weights, with sum 1
 ) -> Evaluation:
     """Value and bound over all arms and targets. Raises LinAlgError where the design does not reach every arm."""
-    factor = _factor(problem, weights)
+    factor = information_factor(problem.arms, weights, ridge=problem.ridge)
     arms = linalg.whiten(factor, problem.arms)
     view = problem.targets.view(factor, arms)
     variances = view.variances()
@@ -127,17 +124,6 @@ def certify(
     except LinAlgError:
         # The bound holds at every lambda: move a little towards one that reaches everything.
         return evaluate(problem, 0.999 * design + 0.001 / len(design), positions, mixture).lower_bound
-
-
-def _factor(problem: DesignProblem, weights: Array) -> Array:
-    """L of A = L L'. Where a small ridge would drown in A, from the rows of its root instead of from A."""
-    support = np.flatnonzero(weights)
-    information = linalg.moment(problem.arms[support], weights[support])
-    if 0 < problem.ridge < DROWNED * float(np.trace(information)):
-        root = np.sqrt(weights[support])[:, None] * problem.arms[support]
-        return linalg.cholesky_of_moment(np.vstack([root, np.sqrt(problem.ridge) * np.eye(root.shape[1])]))
-    linalg.add_to_diagonal(information, problem.ridge)
-    return linalg.cholesky(information)
 
 
 def _roots(arms: Array, rows: Array, mixture: Array) -> Array:
