@@ -1,6 +1,7 @@
 """What a study wants to know: which points are above a level, and what that level is.
 
-A goal asks for the sign of some *directions*, linear functions of f; above zero is in the set, below zero is out.
+A goal asks for the sign of some *directions*, linear functions of f; above zero is in the set, below zero is out. What
+is not known yet is a mask over the directions: the active set A_t of the paper.
 """
 
 from __future__ import annotations
@@ -8,7 +9,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from superlevel.arrays import as_number
+import numpy as np
+
+from superlevel.arrays import Array, Labels, Mask, as_number
+
+ABOVE, UNDECIDED, BELOW = 1, 0, -1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bounds:
+    """Where the value of each direction lies, with the confidence of whoever says so; NaN where nothing is said."""
+
+    lower: Array
+    """(n,) or (n, n), as the goal's directions."""
+    upper: Array
+    """The same shape."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reading:
+    """What is decided, and what is still to be found out."""
+
+    labels: Labels
+    """(n,) +1 above, 0 undecided, -1 below."""
+    undecided: Mask
+    """(n,) or (n, n): the directions whose sign is still needed."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +49,22 @@ class Threshold:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", as_number("Threshold.value", self.value))
+
+    def directions(self, n: int) -> Mask:
+        """All of them (n,): what is undecided at the start."""
+        return np.ones(n, dtype=np.bool_)
+
+    def offset(self, mean: float) -> float:
+        """What a direction's value is where f equals its mean."""
+        return mean - self.value
+
+    def read(self, reading: Reading, bounds: Bounds) -> Reading:
+        """The for-loop of Algorithm 1 (MELK): what the bounds of the undecided points decide."""
+        above = reading.undecided & (bounds.lower > 0)
+        below = reading.undecided & (bounds.upper < 0)
+        return Reading(
+            labels=_declared(reading.labels, above=above, below=below), undecided=reading.undecided & ~above & ~below
+        )
 
 
 @dataclass(frozen=True)
@@ -43,5 +84,35 @@ class FractionOfMax:
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", as_number("FractionOfMax.epsilon", self.epsilon, above=0.0, below=1.0))
 
+    def directions(self, n: int) -> Mask:
+        """All ordered pairs (n, n), row x and column x', a point with itself among them."""
+        return np.ones((n, n), dtype=np.bool_)
+
+    def offset(self, mean: float) -> float:
+        """What a direction's value is where f equals its mean: m - (1 - epsilon) m."""
+        return self.epsilon * mean
+
+    def read(self, reading: Reading, bounds: Bounds) -> Reading:
+        """The for-loop of Algorithm 2 (MILK): what the bounds of the undecided pairs decide.
+
+        One pair (x, x') below zero puts x out, and no pair with x is needed any more, neither (x, .) nor (., x): x is
+        not the maximum. Corrected: A_{t+1} is A_t without all that the round removes, and x joins the set when no pair
+        (x, .) is left in A_{t+1} (printed A_t), unless it is out.
+        """
+        below = np.asarray((reading.undecided & (bounds.upper < 0)).any(axis=1))
+        left = reading.undecided & ~(bounds.lower > 0)
+        left[below, :] = False
+        left[:, below] = False
+        above = (reading.labels == UNDECIDED) & ~below & ~left.any(axis=1)
+        return Reading(labels=_declared(reading.labels, above=above, below=below), undecided=left)
+
 
 Goal: TypeAlias = Threshold | FractionOfMax
+
+
+def _declared(labels: Labels, *, above: Mask, below: Mask) -> Labels:
+    declared = labels.copy()
+    declared[above] = ABOVE
+    declared[below] = BELOW
+    declared.setflags(write=False)
+    return declared
