@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Two test processes with two spinning BLAS threads each would fight for two cores.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow guarantees lint bench clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("superlevel needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -23,6 +23,9 @@ test: $(READY)  ## The default tests
 test-slow: $(READY)  ## The tests that need minutes
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow
 
+guarantees: $(READY)  ## The theorems as experiments: a few minutes, and a table
+	$(ONE_THREAD) $(BIN)/python -m tests.guarantees
+
 lint: $(READY)  ## Formatting, linters, types, and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -31,6 +34,8 @@ lint: $(READY)  ## Formatting, linters, types, and the direction of imports
 
 bench: $(READY)  ## Side-by-side timings; prints ratios measured in one run
 	$(BIN)/python benchmarks/design.py
+	$(BIN)/python benchmarks/melk.py
+	$(BIN)/python benchmarks/robust.py
 
 clean:
 	rm -rf $(VENV) out

@@ -26,7 +26,7 @@ from sklearn.gaussian_process.kernels import (  # type: ignore[import-untyped, u
     WhiteKernel,
 )
 
-from superlevel.domain import Domain
+from superlevel.domain import Domain, read_values
 from superlevel.errors import InputError
 
 LINE = np.linspace(0.0, 1.0, 30)
@@ -497,3 +497,29 @@ def test_importing_needs_neither_scikit_learn_nor_pandas() -> None:
     code = "import sys, superlevel.problem, superlevel.domain; print({'sklearn', 'pandas'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+# --- a column of values
+
+
+def test_a_column_is_read_with_its_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "pilot.csv"
+    path.write_text("x,y,depth\n0,0,1.5\n0,1,\n1,0, -2e3 \n")
+    np.testing.assert_array_equal(read_values(path, "depth"), [1.5, np.nan, -2000.0])
+    assert Domain.read(path, columns=["x", "y"]).n == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x,depth\n0,deep\n", r"pilot.csv, line 2, column 'depth' is 'deep': give a finite number"),
+        ("x,depth\n0,nan\n", r"column 'depth' is 'nan'"),
+        ("x,depth\n0\n", r"line 2, column 'depth' is missing"),
+        ("x,height\n0,1\n", r"line 1, column 'depth' is missing: choose out of 'x', 'height'"),
+    ],
+)
+def test_a_bad_column_is_named(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "pilot.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=sentence):
+        read_values(path, "depth")

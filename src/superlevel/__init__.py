@@ -3,36 +3,52 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from superlevel.domain import Domain
-from superlevel.errors import InputError, SuperlevelError
+from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.goals import FractionOfMax, Goal, Threshold
 from superlevel.problem import Problem
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
+    from superlevel import bounds as bounds
     from superlevel import design as design
     from superlevel import features as features
+    from superlevel import methods as methods
+    from superlevel import oracles as oracles
+    from superlevel import robust as robust
+    from superlevel.simulation import Run as Run
+    from superlevel.simulation import simulate as simulate
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AssumptionWarning",
     "Domain",
     "FractionOfMax",
     "Goal",
     "InputError",
     "Problem",
+    "Run",
     "SuperlevelError",
     "Threshold",
+    "bounds",
     "design",
     "features",
+    "methods",
+    "oracles",
+    "robust",
+    "simulate",
 ]
 
+_MODULES = {"bounds", "design", "features", "methods", "oracles", "robust"}
+_NAMES = {"Run": "simulation", "simulate": "simulation"}
 
-def __getattr__(name: str) -> ModuleType:
+
+def __getattr__(name: str) -> Any:
     """Modules that need scipy are imported when first used: `superlevel --help` does without."""
-    if name in {"design", "features"}:
+    if name in _MODULES:
         return import_module(f"superlevel.{name}")
+    if name in _NAMES:
+        return getattr(import_module(f"superlevel.{_NAMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

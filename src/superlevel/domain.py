@@ -138,6 +138,21 @@ class Domain:
         return indices
 
 
+def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The names in the first line of a CSV file, without empty ones."""
+    return tuple(name for name in _read_rows(path)[0].cells if name)
+
+
+def read_values(path: str | os.PathLike[str], column: str) -> Array:
+    """One column of a CSV file as numbers (n,), in the order of its lines; NaN where a cell is empty.
+
+    The file is as for `Domain.read`, whose points it belongs to: a pilot survey has blanks where nothing was measured.
+    """
+    header, *rows = _read_rows(path)
+    (place,) = _places(header, [column])
+    return np.array([_number_or_blank(row, header.cells, place) for row in rows])
+
+
 # --- points and names
 
 
@@ -331,6 +346,12 @@ def _numbers(row: _Row, header: list[str], places: list[int]) -> list[float]:
             remedy = "give a finite number with a decimal point, or choose other columns with columns=[...]"
             raise InputError(row.column(header[place]), reprlib.repr(cell) if cell else "empty", remedy)
     return [float(row.cells[place]) for place in places]
+
+
+def _number_or_blank(row: _Row, header: list[str], place: int) -> float:
+    if len(row.cells) == len(header) and not row.cells[place]:
+        return math.nan
+    return _numbers(row, header, [place])[0]
 
 
 def _is_number(cell: str) -> bool:

@@ -24,3 +24,7 @@ class InputError(SuperlevelError, ValueError):
     def __reduce__(self) -> tuple[type[InputError], tuple[str, object, str]]:
         """Exceptions are unpickled from their message alone, which would lose the fields between processes."""
         return type(self), (self.field, self.got, self.remedy)
+
+
+class AssumptionWarning(UserWarning):
+    """The measurements speak against something that was assumed: what is declared may not be guaranteed."""

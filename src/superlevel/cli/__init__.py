@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from superlevel.cli import demo
+from superlevel.cli import demo, plan
 from superlevel.errors import SuperlevelError
 
 app = typer.Typer(
@@ -17,11 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("demo")(demo.run)
-
-
-@app.callback()
-def _root() -> None:
-    """With a callback typer keeps `demo` a verb while it is the only one."""
+app.command("plan")(plan.run)
 
 
 def main() -> None:

@@ -1,0 +1,217 @@
+"""How many measurements a campaign would take: what no method can beat, and what the paper's methods use.
+
+A plan is for a guess or a pilot of f: every figure depends on how far f is from the level, and most of that is decided
+by the few points nearest to it.
+
+To add an estimate, write a function from a `Case` to a `Row` and give it to `plan` with the others:
+``plan(problem, values, estimates=(*ESTIMATES, mine))``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from superlevel.arrays import Array
+from superlevel.bounds.exact import implicit
+from superlevel.bounds.lower import LowerBound, explicit
+from superlevel.bounds.noiseless import ROOM, Round, bound_of, checked, rounds
+from superlevel.bounds.setting import as_ridge
+from superlevel.bounds.theorems import UpperBound, upper
+from superlevel.confidence.rounds import Schedule
+from superlevel.goals import FractionOfMax, Threshold
+from superlevel.problem import Problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One estimate."""
+
+    name: str
+    measurements: float
+    """Infinite where no number of measurements is enough."""
+    ratio: float
+    """measurements / lower bound; NaN where both are zero or both infinite."""
+    assumes: str
+    """One phrase: what it takes for granted."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Case:
+    """A problem and a function, and what the estimates share; each part is computed when it is first asked for."""
+
+    problem: Problem
+    values: Array
+    """(n,) f"""
+    ridge: float | None
+    rtol: float
+
+    @cached_property
+    def lower(self) -> LowerBound | None:
+        """The lower bound, with the ridge that weakens it least.
+
+        None where some point has no noise, or all are within the tolerance.
+        """
+        goal, noise, f = self.problem.goal, self.problem.noise, self.values
+        if np.min(noise) == 0.0:
+            return None
+        match goal:
+            case Threshold(alpha):
+                if (np.abs(f - alpha) <= self.problem.tolerance).all() and self.problem.tolerance > 0.0:
+                    return None
+                return explicit(
+                    self.problem.domain,
+                    f,
+                    threshold=alpha,
+                    noise=noise,
+                    delta=self.problem.delta,
+                    tolerance=self.problem.tolerance,
+                    rtol=self.rtol,
+                )
+            case FractionOfMax(epsilon):
+                return implicit(
+                    self.problem.domain,
+                    f,
+                    epsilon=epsilon,
+                    noise=noise,
+                    delta=self.problem.delta,
+                    mean=self.problem.mean,
+                    rtol=self.rtol,
+                )
+
+    @cached_property
+    def upper(self) -> UpperBound:
+        return upper(self.problem, self.values, ridge=self.ridge, rtol=self.rtol)
+
+    def rounds(self, error: float, schedule: Schedule) -> tuple[Round, ...]:
+        """The paper's algorithm, with estimates that are off by that many precisions."""
+        return rounds(self.problem, self.values, error=error, schedule=schedule, ridge=self.ridge, rtol=self.rtol)
+
+    @property
+    def algorithm(self) -> str:
+        return "MELK" if isinstance(self.problem.goal, Threshold) else "MILK"
+
+    @property
+    def ends(self) -> bool:
+        """Whether enough rounds decide every point."""
+        return max(self.upper.smallest_gap, self.problem.tolerance) > 0.0
+
+    @property
+    def about_the_bound(self) -> str:
+        """What is said of B."""
+        bound = bound_of(self.problem, self.values)
+        if self.problem.bound is not None:
+            return f"|f - mean| <= {bound:g}"
+        return f"|f - mean| <= {bound:.4g}, {ROOM:g} times the largest given, as the problem has no bound"
+
+    @property
+    def hidden(self) -> str:
+        """What is said of what the ridge and the features hide."""
+        gamma = as_ridge(self.problem.domain, self.problem.ridge if self.ridge is None else self.ridge)
+        if gamma > 0.0 or self.problem.misspecification > 0.0:
+            return "gaps beyond the resolution of ridge and misspecification"
+        return "f in the space of the features"
+
+    def row(self, name: str, measurements: float, assumes: str) -> Row:
+        least = 0.0 if self.lower is None else self.lower.samples
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = float(np.divide(measurements, least))
+        return Row(name=name, measurements=float(measurements), ratio=ratio, assumes=assumes)
+
+
+Estimate: TypeAlias = Callable[[Case], Row]
+
+
+def lower_bound(case: Case) -> Row:
+    """What no algorithm can beat."""
+    if case.lower is None:
+        return case.row("lower bound", 0.0, "points without noise, or all within the tolerance")
+    exact = "" if case.problem.tolerance == 0.0 or isinstance(case.problem.goal, Threshold) else "; no tolerance"
+    return case.row("lower bound", case.lower.samples, f"any algorithm right for every f, on average{exact}")
+
+
+def best_rounds(case: Case) -> Row:
+    """The paper's algorithm, N_t as printed, on exact estimates."""
+    return _run(case, "at best", 0.0, "scaled", "N_t as printed, estimates without error")
+
+
+def worst_rounds(case: Case) -> Row:
+    """The paper's algorithm, N_t as printed, where every estimate is as wrong as is likely."""
+    return _run(case, "at worst", 2.0, "scaled", f"N_t as printed, estimates as wrong as is likely; {case.hidden}")
+
+
+def best_tight_rounds(case: Case) -> Row:
+    """The same with as many measurements as Catoni's mean needs, on exact estimates."""
+    return _run(case, "tight, at best", 0.0, "tight", "N_t that Catoni's mean needs, estimates without error")
+
+
+def worst_tight_rounds(case: Case) -> Row:
+    """The same where every estimate is as wrong as is likely."""
+    assumes = f"N_t that Catoni's mean needs, estimates as wrong as is likely; {case.hidden}"
+    return _run(case, "tight, at worst", 2.0, "tight", assumes)
+
+
+def _run(case: Case, how: str, error: float, schedule: Schedule, assumes: str) -> Row:
+    name = f"{case.algorithm} {how}"
+    if not case.ends:
+        return case.row(name, np.inf, "a point is at the level and there is no tolerance: it never ends")
+    return case.row(name, sum(each.samples for each in case.rounds(error, schedule)), assumes)
+
+
+def printed_theorem(case: Case) -> Row:
+    """The theorem, with the appendix's constants."""
+    return case.row("theorem as printed", case.upper.printed, "nothing more than the next, but its proof has slips")
+
+
+def proved_theorem(case: Case) -> Row:
+    """The theorem, with the constants that its proof gives."""
+    return case.row("theorem as proved", case.upper.samples, f"probability 1 - delta; {case.hidden}")
+
+
+ESTIMATES: tuple[Estimate, ...] = (
+    lower_bound,
+    best_tight_rounds,
+    worst_tight_rounds,
+    best_rounds,
+    worst_rounds,
+    printed_theorem,
+    proved_theorem,
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Plan:
+    """What a campaign would take."""
+
+    rows: tuple[Row, ...]
+    """One for each estimate, in the order in which these were given."""
+    case: Case
+    """What they were computed from: `case.lower.weights` is where the best algorithm measures."""
+
+
+def plan(
+    problem: Problem,
+    values: ArrayLike,
+    *,
+    ridge: float | None = None,
+    rtol: float = 0.01,
+    estimates: Sequence[Estimate] = ESTIMATES,
+) -> Plan:
+    """How many measurements this problem needs if f is as given.
+
+    Args:
+        problem: goal, noise, delta, tolerance, bound. Without a bound, 1.5 times the largest |values - mean| is taken.
+            Unequal noise counts point by point for the lower bound, and as the largest for the rest.
+        values: (n,) a guess or a pilot of f at the points.
+        ridge: of the algorithms; None is the problem's, or else 0 for the linear kernel and very small for others. The
+            lower bound has the last of these in any case, because a ridge weakens it.
+        rtol: how closely every design is solved.
+        estimates: what to compute, each from a `Case` to a `Row`.
+    """
+    case = Case(problem=problem, values=checked(problem, values), ridge=ridge, rtol=rtol)
+    return Plan(rows=tuple(estimate(case) for estimate in estimates), case=case)

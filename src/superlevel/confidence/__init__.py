@@ -1,0 +1,1 @@
+"""What the measurements say about every direction, and with which confidence."""

@@ -1,0 +1,105 @@
+"""How many measurements a round of MELK or MILK takes.
+
+t           round, from 1
+unit 2^-t   precision of round t: every undecided direction is estimated to within it, up to the bias
+g_t         g(lambda_t; A_t; gamma), the design's value: the largest variance of an undecided direction
+delta_t     delta / (2 t^2), the failure probability of round t; their sum is at most delta
+q_t         16 * 2^2t * g_t (B^2 + sigma^2) log(2 t^2 |X|^2 / delta)
+N_t         ceil(max{q_t, 2 log(|X| / delta)})                                (Algorithms 1 and 2, lines 5 and 6)
+
+The three schedules differ in the unit and in the constants:
+
+paper   as printed. The first precision, 1/2, suits |f| <= B = 1.
+scaled  the same algorithm on f / B: unit B, so that 2^2t becomes (B 2^-t)^-2. With B = 1 it is `paper`.
+tight   unit B, and as many measurements as the robust mean's own deviation bound asks for, with a union bound over the
+        directions that are left instead of |X|^2 of them. The printed 16 is the square of RIPS's c = 4; Catoni's mean
+        needs little more than 2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from superlevel import robust
+from superlevel.errors import InputError, SuperlevelError
+
+C = 4  # RIPS with Catoni's mean, Theorem of the RIPS appendix
+C1 = 2
+MOST = 2**53  # more measurements than that are not whole numbers any more
+
+Schedule: TypeAlias = Literal["scaled", "paper", "tight"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rounds:
+    """Precision, failure probability and size of every round."""
+
+    n: int
+    """|X|"""
+    second_moment: float
+    """B^2 + sigma^2, at least the second moment of a measurement."""
+    delta: float
+    unit: float
+    """1 as printed, B where the rounds are scaled."""
+    tolerance: float
+    schedule: Schedule
+    estimator: robust.Estimator
+
+    @property
+    def last(self) -> int | None:
+        """The last round, ceil(log2(4 / tolerance)) for a unit of 1; None without a tolerance."""
+        return None if self.tolerance == 0 else math.ceil(math.log2(4 * self.unit / self.tolerance))
+
+    def precision(self, t: int) -> float:
+        """2^-t, in the unit."""
+        return self.unit * 2.0**-t
+
+    def failure(self, t: int, directions: int) -> float:
+        """Allowed probability that one direction of round t is estimated worse than its deviation bound says."""
+        delta_t = self.delta / (2 * t**2)
+        return delta_t / (directions if self.schedule == "tight" else self.n**2)
+
+    def samples(self, t: int, value: float, directions: int) -> int:
+        """N_t for a design of this value."""
+        failure = self.failure(t, directions)
+        if self.schedule == "tight":
+            needed: float = self._fewest(value * self.second_moment, failure, self.precision(t))
+        else:
+            union = math.log(2 * t**2 * self.n**2 / self.delta)
+            q_t = C**2 * value * self.second_moment * union / self.precision(t) ** 2
+            # Corrected: below this number Catoni's mean does not exist at this confidence, or its deviation exceeds
+            # c = 4. The printed 2 log(|X| / delta) is less, and matters only where q_t is tiny.
+            least = 32 * union * math.log(2 / failure) / (16 * union - 2 * math.log(2 / failure))
+            needed = max(q_t, C1 * math.log(self.n / self.delta), least)
+        if not needed < MOST:
+            raise SuperlevelError(
+                f"round {t} would take {needed:.3g} measurements: give a tolerance > 0, which ends ties at the level"
+            )
+        return math.ceil(needed)
+
+    def _fewest(self, variance: float, failure: float, precision: float) -> int:
+        """The smallest count with a deviation of at most the precision."""
+
+        def enough(count: int) -> bool:
+            return float(self.estimator.deviation(count, variance=variance, delta=failure)) <= precision
+
+        high = max(1, math.ceil(2 * math.log(2 / failure)) + 1)
+        while not enough(high):
+            high *= 2
+            if high > MOST:
+                return high
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        return high
+
+
+def as_schedule(schedule: str) -> Schedule:
+    """One of the three, or a sentence."""
+    for known in get_args(Schedule):
+        if schedule == known:
+            return known  # type: ignore[no-any-return]
+    raise InputError("schedule", repr(schedule), f"choose out of {', '.join(get_args(Schedule))}")

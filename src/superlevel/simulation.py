@@ -1,0 +1,179 @@
+"""The closed loop: a method asks, an oracle answers, until nothing is left to measure or the budget ends."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from superlevel.arrays import Array, Indices, Labels, Mask, as_count
+from superlevel.errors import InputError
+from superlevel.methods import Method
+from superlevel.oracles import Oracle
+from superlevel.records import Info, Plan, State, Stop, found, summary
+
+FORMAT = 1  # of saved runs
+MEASURING = 1  # sets the oracle's random numbers apart from the method's
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Step:
+    """What was known after a phase."""
+
+    phase: int
+    samples: int
+    """Measurements so far, those of this phase included."""
+    labels: Labels
+    """(n,)"""
+    directions: int
+    """Points or pairs that are still undecided."""
+    precision: float
+    value: float
+    """The design's largest variance, g(lambda_t; A_t; gamma)."""
+    lower_bound: float
+    """No design has a smaller one."""
+
+
+Watch: TypeAlias = Callable[[Step], None]
+"""Called after each phase."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run:
+    """How a simulated campaign went."""
+
+    method: str
+    seed: int
+    labels: Labels
+    """(n,) +1 above, 0 undecided, -1 below; each is guaranteed with the problem's confidence."""
+    samples: int
+    """Measurements taken."""
+    stop: Stop
+    trace: tuple[Step, ...]
+    """One entry a phase."""
+    needed: int | None
+    """How many measurements the next phase would have taken, where the budget ended the run."""
+
+    @property
+    def reason(self) -> str:
+        """Why the run ended, in words."""
+        if self.needed is None:
+            return self.stop.value
+        undecided = int((self.labels == 0).sum())
+        return f"{self.stop.value}: {self.needed:,} more would be needed, {undecided} points are undecided"
+
+    def found(self, *, selective: bool = False) -> Mask:
+        """(n,) the returned set: all that is not below, or only what is above if ``selective``."""
+        return found(self.labels, selective=selective)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one .npz file: arrays and numbers, no pickles."""
+        np.savez_compressed(
+            path,
+            format=FORMAT,
+            method=self.method,
+            stop=self.stop.name,
+            counts=np.array([self.seed, self.samples, -1 if self.needed is None else self.needed]),
+            labels=self.labels,
+            step_counts=np.array([[s.phase, s.samples, s.directions] for s in self.trace]).reshape(-1, 3),
+            step_numbers=np.array([[s.precision, s.value, s.lower_bound] for s in self.trace]).reshape(-1, 3),
+            step_labels=np.array([s.labels for s in self.trace], dtype=np.int8).reshape(-1, len(self.labels)),
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Run:
+        """What `save` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                if int(file["format"]) != FORMAT:
+                    raise InputError("format", int(file["format"]), f"this version reads format {FORMAT}")
+                seed, samples, needed = (int(x) for x in file["counts"])
+                steps = zip(file["step_counts"], file["step_numbers"], file["step_labels"], strict=True)
+                return cls(
+                    method=str(file["method"]),
+                    seed=seed,
+                    labels=file["labels"],
+                    samples=samples,
+                    stop=Stop[str(file["stop"])],
+                    trace=tuple(_step(*step) for step in steps),
+                    needed=None if needed < 0 else needed,
+                )
+        except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError("path", repr(str(path)), f"give a file that Run.save wrote ({error})") from error
+
+    def __repr__(self) -> str:
+        return f"Run({self.method}: {self.samples:,} measurements, {summary(self.labels)}: {self.reason})"
+
+
+def simulate(
+    method: Method,
+    oracle: Oracle,
+    *,
+    max_samples: int | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+) -> Run:
+    """Run a method against an oracle.
+
+    A phase that would exceed ``max_samples`` is not begun: a part of a round decides nothing, so the labels that are
+    guaranteed already are the answer and the rest of the budget is saved. Without a budget, ties at the level need a
+    tolerance to end. Everything random comes from (seed, phase).
+    """
+    n = method.problem.domain.n
+    if len(oracle.values) != n:
+        raise InputError("oracle", f"for {len(oracle.values)} points", f"give one for the {n} points of the domain")
+    budget = None if max_samples is None else as_count("max_samples", max_samples)
+    state = method.init(seed=seed)
+    trace: list[Step] = []
+    needed = None
+    while state.stop is None:
+        plan = method.ask(state)
+        if budget is not None and state.samples + plan.total > budget:
+            needed = plan.total
+            break
+        rng = np.random.default_rng([state.seed, state.phase, MEASURING])
+        state, info = method.tell(state, plan, oracle.measure(plan.indices, rng))
+        trace.append(_seen(plan, state, info))
+        if watch is not None:
+            watch(trace[-1])
+    return Run(
+        method=method.name,
+        seed=state.seed,
+        labels=state.labels,
+        samples=state.samples,
+        stop=Stop.BUDGET if state.stop is None else state.stop,
+        trace=tuple(trace),
+        needed=needed,
+    )
+
+
+def _seen(plan: Plan, state: State, info: Info) -> Step:
+    return Step(
+        phase=plan.phase,
+        samples=state.samples,
+        labels=state.labels,
+        directions=int(np.count_nonzero(state.undecided)),
+        precision=info.precision,
+        value=plan.certificate.value,
+        lower_bound=plan.certificate.lower_bound,
+    )
+
+
+def _step(counts: Indices, numbers: Array, labels: Labels) -> Step:
+    phase, samples, directions = (int(x) for x in counts)
+    precision, value, lower_bound = (float(x) for x in numbers)
+    return Step(
+        phase=phase,
+        samples=samples,
+        labels=labels,
+        directions=directions,
+        precision=precision,
+        value=value,
+        lower_bound=lower_bound,
+    )

@@ -1,0 +1,96 @@
+"""`superlevel plan` on small surveys."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from superlevel.cli import app
+from superlevel.cli.kernels import KernelName, make_kernel
+from superlevel.errors import InputError
+from tests.worlds import paper_arms
+
+SURVEY = "east,north,depth\n0,0,18\n0,1,21.5\n1,0,22\n1,1,\n"
+
+
+@pytest.fixture
+def survey(tmp_path: Path) -> Path:
+    path = tmp_path / "survey.csv"
+    path.write_text(SURVEY)
+    return path
+
+
+def plan(*arguments: object) -> str:
+    """What is printed, on a wide screen."""
+    ran = CliRunner().invoke(app, ["plan", *map(str, arguments)], env={"COLUMNS": "200"}, catch_exceptions=False)
+    assert ran.exit_code == 0, ran.output
+    return ran.output
+
+
+def test_the_paper_s_benchmark_has_a_lower_bound_of_372(tmp_path: Path) -> None:
+    arms = paper_arms()
+    path, out = tmp_path / "arms.csv", tmp_path / "plan.csv"
+    header = ",".join(f"x{j}" for j in range(25)) + ",f"
+    np.savetxt(path, np.column_stack([arms, arms[:, 0]]), delimiter=",", header=header, comments="", fmt="%.17g")
+    shown = plan(path, "--guess", "f", "--threshold", 0.5, "--noise", 1, "--bound", 1, "--out", out)
+    assert "372" in shown
+    assert "100 points, 99 above 0.5 by the guess" in shown
+    with out.open() as file:
+        rows = {row["estimate"]: float(row["measurements"]) for row in csv.DictReader(file)}
+    assert rows["lower bound"] == pytest.approx(372, abs=4)
+    assert rows["MELK at best"] == pytest.approx(0.75e6, rel=0.02)
+    assert rows["MELK at worst"] == pytest.approx(3.1e6, rel=0.02)
+
+
+@pytest.mark.parametrize("goal", [("--threshold", 20), ("--fraction", 0.1)])
+def test_a_pilot_with_blanks_is_filled_in(survey: Path, goal: tuple[str, float]) -> None:
+    kernel = ("--kernel", "matern", "--length-scale", 0.5, "--length-scale", 1.5, "--amplitude", 3)
+    shown = plan(survey, "--guess", "depth", *goal, "--noise", 0.5, "--mean", 20, "--tolerance", 0.5, *kernel)
+    assert "3 of 4 values are given; the kernel predicts the others." in shown
+    assert "lower bound" in shown
+
+
+def test_a_guess_exactly_at_the_level_never_ends_without_a_tolerance(survey: Path) -> None:
+    survey.write_text(SURVEY.replace("1,1,", "1,1,20"))
+    shown = plan(survey, "--guess", "depth", "--threshold", 20, "--noise", 1, "--mean", 20, "--kernel", "rbf")
+    assert "never" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--guess", "depth", "--noise", "1"], "--threshold is missing: give either --threshold or --fraction"),
+        (["--guess", "depth", "--noise", "1", "--threshold", "1", "--fraction", "0.1"], "together with --fraction"),
+        (["--guess", "height", "--noise", "1", "--threshold", "1"], "column 'height' is missing: choose out of"),
+        (["--guess", "depth", "--noise", "-1", "--threshold", "1"], "noise is -1.0: give a number >= 0"),
+        (["--guess", "depth", "--noise", "1", "--threshold", "1", "--delta", "2"], "delta is 2.0"),
+        (["--guess", "depth", "--noise", "1", "--fraction", "1.5"], "epsilon is 1.5"),
+        (["--guess", "depth", "--noise", "1", "--threshold", "1", "--out", "plan.txt"], "end it in .csv"),
+        (["--guess", "depth", "--noise", "1", "--threshold", "1", "--length-scale", "2"], "--kernel is linear"),
+        (
+            ["--guess", "depth", "--noise", "1", "--threshold", "1", "--kernel", "rbf", *(["--length-scale", "1"] * 3)],
+            "--length-scale is there 3 times: give it once, or 2 times",
+        ),
+    ],
+)
+def test_bad_input_is_one_sentence(survey: Path, arguments: list[str], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        CliRunner().invoke(app, ["plan", str(survey), *arguments], catch_exceptions=False)
+
+
+def test_help_teaches() -> None:
+    shown = CliRunner().invoke(app, ["plan", "--help"], env={"COLUMNS": "200"}).output
+    assert "Example: superlevel plan harbour.csv" in shown
+
+
+def test_kernels_are_made_as_they_are_named() -> None:
+    points = np.array([[0.0, 0.0], [1.0, 2.0]])
+    rbf = make_kernel(KernelName.RBF, length_scales=[2.0], amplitude=3.0, dimension=2)
+    assert rbf(points)[0, 1] == pytest.approx(9 * np.exp(-5 / 8))
+    scaled = make_kernel(KernelName.RBF, length_scales=[1.0, 2.0], amplitude=1.0, dimension=2)
+    assert scaled(points)[0, 1] == pytest.approx(np.exp(-1))
+    assert make_kernel(KernelName.LINEAR, length_scales=[], amplitude=1.0, dimension=2) is None

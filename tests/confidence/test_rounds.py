@@ -1,0 +1,58 @@
+"""How long a round is."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from superlevel import robust
+from superlevel.confidence.rounds import Rounds, Schedule
+
+
+def rounds(schedule: Schedule = "scaled", *, n: int = 50, unit: float = 1.0, tolerance: float = 0.0) -> Rounds:
+    return Rounds(
+        n=n,
+        second_moment=2.0,
+        delta=0.1,
+        unit=unit,
+        tolerance=tolerance,
+        schedule=schedule,
+        estimator=robust.CATONI,
+    )
+
+
+@given(st.integers(1, 12), st.floats(1e-6, 100.0), st.sampled_from(["scaled", "paper", "tight"]), st.integers(1, 60))
+def test_a_round_keeps_its_precision_by_catoni_s_bound(t: int, value: float, schedule: Schedule, n: int) -> None:
+    """Also in the corner where q_t is smaller than what Catoni's mean needs to exist."""
+    chosen = rounds(schedule, n=n)
+    count = chosen.samples(t, value, directions=n)
+    failure = chosen.failure(t, n)
+    assert count > 2 * math.log(2 / failure)
+    union = math.log(2 * t**2 * n**2 / 0.1)
+    stated = chosen.precision(t) if schedule == "tight" else 4 * math.sqrt(value * 2.0 * union / count)
+    assert robust.CATONI.deviation(count, variance=2.0 * value, delta=failure) <= stated * (1 + 1e-9)
+    assert stated <= chosen.precision(t) * (1 + 1e-9)
+
+
+@given(st.integers(1, 8), st.floats(0.1, 20.0))
+def test_one_measurement_less_would_not_be_tight(t: int, value: float) -> None:
+    chosen = rounds("tight")
+    count = chosen.samples(t, value, directions=50)
+    failure = chosen.failure(t, 50)
+    least = math.floor(2 * math.log(2 / failure)) + 1
+    if count > least:
+        assert robust.CATONI.deviation(count - 1, variance=2.0 * value, delta=failure) > chosen.precision(t)
+
+
+def test_the_failures_of_all_rounds_sum_to_at_most_delta() -> None:
+    chosen = rounds("tight")
+    assert sum(50 * chosen.failure(t, 50) for t in range(1, 10_000)) <= 0.1
+
+
+@pytest.mark.parametrize(("tolerance", "unit", "last"), [(0.5, 1.0, 3), (0.3, 1.0, 4), (3.0, 10.0, 4), (8.0, 1.0, -1)])
+def test_the_tolerance_sets_the_last_round(tolerance: float, unit: float, last: int) -> None:
+    assert rounds(tolerance=tolerance, unit=unit).last == last
+    assert rounds().last is None

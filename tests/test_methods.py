@@ -1,0 +1,342 @@
+"""MELK and MILK: the printed numbers, the printed sets, and everything a person can do to them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.gaussian_process.kernels import RBF
+
+import superlevel as sl
+from superlevel import robust
+from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
+from superlevel.records import State, Stop
+from tests.worlds import apart, paper_arms, paper_problem
+
+QUIET = sl.oracles.Gaussian
+
+
+# --- the paper's benchmark
+
+
+@pytest.mark.parametrize(("name", "goal"), [("melk", sl.Threshold(0.5)), ("milk", sl.FractionOfMax(0.5))])
+@pytest.mark.parametrize("schedule", ["paper", "scaled", "tight"])
+def test_every_arm_of_the_linear_benchmark_is_labelled_correctly(name: str, goal: sl.Goal, schedule: str) -> None:
+    problem = paper_problem(goal)
+    truth = problem.domain.points[:, 0]
+    run = sl.simulate(sl.methods.make(name, problem, schedule=schedule), QUIET(truth, noise=1.0))
+    np.testing.assert_array_equal(run.labels, np.where(truth > 0.5, 1, -1))
+    assert run.stop is Stop.DECIDED
+
+
+@pytest.mark.parametrize(("name", "goal"), [("melk", sl.Threshold(0.5)), ("milk", sl.FractionOfMax(0.5))])
+def test_the_rounds_are_as_long_as_printed(name: str, goal: sl.Goal) -> None:
+    problem = paper_problem(goal)
+    method = sl.methods.make(name, problem, schedule="paper")
+    truth = problem.domain.points[:, 0]
+    state = method.init()
+    while state.stop is None:
+        plan, t = method.ask(state), state.phase
+        q_t = 16 * 2 ** (2 * t) * plan.certificate.value * (1 + 1) * math.log(2 * t**2 * 100**2 / 0.1)
+        assert plan.total == math.ceil(max(q_t, 2 * math.log(100 / 0.1)))
+        assert plan.certificate.gap <= 0.01
+        state, _ = method.tell(state, plan, truth[plan.indices])
+    assert state.phase - 1 == 5  # 2 * 2^-5 is the first below the smallest gap, cos(0.3 pi) - 0.5 = 0.0878
+
+
+def test_scaling_f_b_and_the_noise_together_changes_nothing() -> None:
+    arms = paper_arms()
+    plans = []
+    for scale in (1.0, 40.0):
+        problem = sl.Problem(
+            sl.Domain(arms), goal=sl.Threshold(3 + 0.5 * scale), noise=scale, bound=scale, delta=0.1, mean=3.0
+        )
+        run = sl.simulate(sl.methods.make("melk", problem), QUIET(3 + scale * arms[:, 0], noise=scale))
+        plans.append([(step.samples, step.directions) for step in run.trace])
+    assert plans[0] == plans[1]
+
+
+def test_the_printed_schedule_does_not_scale() -> None:
+    problem = sl.Problem(sl.Domain(np.eye(3)), goal=sl.Threshold(0.0), noise=2.0, bound=4.0, delta=0.1)
+    printed, scaled = (sl.methods.make("melk", problem, schedule=s) for s in ("paper", "scaled"))
+    assert printed.ask(printed.init()).precision == 0.5
+    assert scaled.ask(scaled.init()).precision == 2.0
+    ratio = printed.ask(printed.init()).total / scaled.ask(scaled.init()).total
+    assert ratio == pytest.approx(16.0, rel=1e-3)
+
+
+def test_the_tight_schedule_needs_an_eighth_of_the_printed_one() -> None:
+    problem = paper_problem(sl.Threshold(0.5))
+    printed, tight = (sl.methods.make("melk", problem, schedule=s) for s in ("paper", "tight"))
+    assert tight.ask(tight.init()).total < printed.ask(printed.init()).total / 8
+
+
+# --- functions in the space of a kernel
+
+
+@pytest.mark.parametrize("name", ["melk", "milk"])
+def test_a_smooth_function_is_labelled_correctly_outside_the_tolerance(name: str) -> None:
+    points = np.linspace(0, 1, 25)[:, None]
+    truth = RBF(0.3)(points, np.array([[0.2], [0.9]])) @ np.array([1.0, -0.5])
+    goal: sl.Goal = sl.Threshold(0.4) if name == "melk" else sl.FractionOfMax(0.6)
+    problem = sl.Problem(
+        sl.Domain(points, RBF(0.3)), goal=goal, noise=0.2, bound=1.0, delta=0.1, norm=1.2, tolerance=0.2, ridge=1e-6
+    )
+    run = sl.simulate(sl.methods.make(name, problem), QUIET(truth, noise=0.2))
+    level = 0.4 if name == "melk" else 0.4 * truth.max()
+    clear = np.abs(truth - level) > 0.25
+    np.testing.assert_array_equal(run.labels[clear], np.sign(truth - level)[clear])
+    assert run.stop in {Stop.TOLERANCE, Stop.DECIDED}
+
+
+# --- state in, state out
+
+
+def problem_of_three() -> tuple[sl.methods.Method, State]:
+    problem, _ = apart([0.9, 0.1, -0.8], goal=sl.Threshold(0.0), tolerance=0.05)
+    method = sl.methods.make("melk", problem)
+    return method, method.init(seed=3)
+
+
+def test_asking_twice_gives_one_plan() -> None:
+    method, state = problem_of_three()
+    first, second = method.ask(state), method.ask(state)
+    np.testing.assert_array_equal(first.counts, second.counts)
+    np.testing.assert_array_equal(first.indices, np.repeat(np.arange(3), first.counts))
+    assert first.total == first.counts.sum() == len(first.indices)
+
+
+def test_the_seed_and_the_phase_decide_what_is_random() -> None:
+    method, state = problem_of_three()
+    other = method.ask(method.init(seed=4))
+    assert not np.array_equal(method.ask(state).counts, other.counts)
+    later = method.ask(replace(state, phase=2))
+    assert later.total > method.ask(state).total
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda values: values[:-1], r"values is of shape \(\d+,\): give shape"),
+        (lambda values: np.append(values, 1.0), r"values is of shape \(\d+,\): give shape"),
+        (lambda values: np.where(np.arange(len(values)) == 4, np.nan, values), r"values\[4\] is nan: give finite"),
+        (lambda values: np.where(np.arange(len(values)) == 0, np.inf, values), r"values\[0\] is inf: give finite"),
+        (lambda values: ["deep"] * len(values), "values is of type list and holds something other than numbers"),
+    ],
+)
+def test_bad_values_are_refused_and_the_state_is_as_it_was(spoil: Any, sentence: str) -> None:
+    method, state = problem_of_three()
+    plan = method.ask(state)
+    good = np.zeros(plan.total)
+    with pytest.raises(InputError, match=sentence):
+        method.tell(state, plan, spoil(good))
+    assert (state.phase, state.samples, state.stop) == (1, 0, None)
+    assert (state.labels == 0).all()
+    assert state.undecided.all()
+
+
+def test_a_plan_of_another_phase_is_refused() -> None:
+    method, state = problem_of_three()
+    plan = method.ask(state)
+    told, _ = method.tell(state, plan, np.zeros(plan.total))
+    with pytest.raises(InputError, match="plan is for phase 1 and 3 points: give the plan that was asked"):
+        method.tell(told, plan, np.zeros(plan.total))
+
+
+def test_nothing_is_asked_when_all_is_decided() -> None:
+    problem, oracle = apart([0.9, -0.8], goal=sl.Threshold(0.0))
+    method = sl.methods.make("melk", problem)
+    state = method.init()
+    while state.stop is None:
+        plan = method.ask(state)
+        state, _ = method.tell(state, plan, oracle.values[plan.indices])
+    with pytest.raises(SuperlevelError, match="nothing is left to measure: every point is decided"):
+        method.ask(state)
+
+
+def test_the_info_of_a_phase_has_the_estimates_and_the_bias() -> None:
+    problem, oracle = apart([0.9, 0.1, -0.8], goal=sl.Threshold(0.2), norm=2.0, misspecification=0.01, mean=0.0)
+    method = sl.methods.make("melk", problem)
+    plan = method.ask(method.init())
+    _, info = method.tell(method.init(), plan, oracle.values[plan.indices])
+    np.testing.assert_allclose(info.estimates, oracle.values - 0.2, atol=plan.precision)
+    np.testing.assert_allclose(info.bounds.upper - info.bounds.lower, 4 * plan.precision)
+    worst = math.sqrt(plan.certificate.value)
+    assert info.bias == pytest.approx(worst * (math.sqrt(1e-7) * 2.0 + 0.01))
+    assert sl.methods.make("melk", replace(problem, norm=None)).confidence.bias(plan) is None
+
+
+# --- ends
+
+
+@pytest.mark.parametrize("name", ["melk", "milk"])
+@pytest.mark.parametrize("values", [[0.5, 0.6, 1.0], [1.0]])
+def test_all_points_above(name: str, values: list[float]) -> None:
+    goal: sl.Goal = sl.Threshold(-0.5) if name == "melk" else sl.FractionOfMax(0.9)
+    run = sl.simulate(sl.methods.make(name, (made := apart(values, goal=goal))[0]), made[1])
+    np.testing.assert_array_equal(run.labels, np.ones(len(values)))
+    assert run.reason == "every point is decided"
+
+
+@pytest.mark.parametrize("values", [[-0.5, -0.6, -1.0], [-1.0]])
+def test_no_point_above(values: list[float]) -> None:
+    problem, oracle = apart(values, goal=sl.Threshold(0.3))
+    run = sl.simulate(sl.methods.make("melk", problem), oracle)
+    np.testing.assert_array_equal(run.labels, -np.ones(len(values)))
+    assert run.stop is Stop.DECIDED
+    assert not run.found().any()
+
+
+@pytest.mark.parametrize("values", [[-0.5, -0.6, -1.0], [-1.0], [-0.4, -0.9]])
+def test_a_maximum_that_is_not_above_zero_is_reported(values: list[float]) -> None:
+    problem, oracle = apart(values, goal=sl.FractionOfMax(0.5))
+    run = sl.simulate(sl.methods.make("milk", problem), oracle)
+    assert run.stop is Stop.EMPTY
+    assert "the maximum is not above zero" in run.reason
+    assert not run.found().any()
+
+
+def test_a_maximum_of_exactly_zero_ends_with_the_tolerance() -> None:
+    problem, oracle = apart([0.0, -1.0], goal=sl.FractionOfMax(0.5), tolerance=0.2)
+    run = sl.simulate(sl.methods.make("milk", problem), oracle)
+    np.testing.assert_array_equal(run.labels, [0, -1])
+    assert run.stop is Stop.TOLERANCE
+
+
+def test_a_tie_at_the_threshold_stays_undecided_until_the_tolerance_ends_it() -> None:
+    problem, oracle = apart([0.9, 0.2, -0.8], goal=sl.Threshold(0.2), tolerance=0.1)
+    run = sl.simulate(sl.methods.make("melk", problem), oracle)
+    np.testing.assert_array_equal(run.labels, [1, 0, -1])
+    np.testing.assert_array_equal(run.found(), [True, True, False])
+    np.testing.assert_array_equal(run.found(selective=True), [True, False, False])
+    assert run.trace[-1].phase == math.ceil(math.log2(4 * 0.9 / 0.1))
+
+
+def test_a_tie_without_a_tolerance_ends_with_a_sentence_and_not_with_the_memory() -> None:
+    problem, _ = apart([0.2], goal=sl.Threshold(0.2))
+    method = sl.methods.make("melk", problem)
+    with pytest.raises(SuperlevelError, match=r"round 40 would take .* give a tolerance > 0"):
+        method.ask(replace(method.init(), phase=40))
+
+
+def test_a_tolerance_beyond_all_values_measures_nothing() -> None:
+    problem, oracle = apart([0.5, -0.5], goal=sl.Threshold(0.0), tolerance=10.0)
+    run = sl.simulate(sl.methods.make("melk", problem), oracle)
+    assert (run.samples, run.trace, run.stop) == (0, (), Stop.TOLERANCE)
+    assert run.found().all()
+
+
+def test_points_whose_features_are_zero_are_known_without_measuring() -> None:
+    points = np.array([[0.0], [1.0], [-1.0]])
+    for level, mean, label in ((0.5, 0.0, -1), (0.0, 0.0, -1), (-0.5, 0.0, 1), (2.5, 3.0, 1)):
+        problem = sl.Problem(sl.Domain(points), goal=sl.Threshold(level), noise=0.1, bound=2.0, mean=mean)
+        method = sl.methods.make("melk", problem)
+        assert method.init().labels[0] == label
+        assert method.ask(method.init()).total > 0
+    vague = sl.Problem(sl.Domain(points), goal=sl.Threshold(0.01), noise=0.1, bound=2.0, misspecification=0.1)
+    with pytest.raises(InputError, match=r"domain.points is 0 for .* leave that point out"):
+        sl.methods.make("melk", vague).init()
+
+
+@pytest.mark.parametrize(("values", "found"), [([0.0, 1.0], [-1, 1]), ([0.0, -1.0], [1, -1])])
+def test_pairs_of_length_zero_speak_neither_for_nor_against_a_point(values: list[float], found: list[int]) -> None:
+    """A point with phi(x) = 0 beside one that is larger, and alone at the maximum of zero."""
+    problem = sl.Problem(
+        sl.Domain(np.array([[0.0], [1.0]])), goal=sl.FractionOfMax(0.5), noise=0.1, bound=1.0, tolerance=0.01
+    )
+    run = sl.simulate(sl.methods.make("milk", problem), QUIET(np.array(values), noise=0.1))
+    np.testing.assert_array_equal(run.labels, found)
+
+
+def test_without_a_ridge_only_the_span_matters() -> None:
+    problem = sl.Problem(sl.Domain(paper_arms()), goal=sl.Threshold(0.5), noise=1.0, bound=1.0, delta=0.1, ridge=0.0)
+    truth = problem.domain.points[:, 0]
+    run = sl.simulate(sl.methods.make("melk", problem), QUIET(truth, noise=1.0))
+    np.testing.assert_array_equal(run.labels, np.where(truth > 0.5, 1, -1))
+
+
+# --- what speaks against the assumptions
+
+
+def test_a_bound_that_the_measurements_contradict_is_named() -> None:
+    problem, oracle = apart([5.0, -0.5], goal=sl.Threshold(0.0), bound=1.0)
+    method = sl.methods.make("melk", problem)
+    plan = method.ask(method.init())
+    with pytest.warns(AssumptionWarning, match=r"bound is 1, but the mean of .* measurements at point 0 is 5 away"):
+        _, info = method.tell(method.init(), plan, oracle.values[plan.indices])
+    assert len(info.warnings) == 1
+
+
+def test_a_bound_that_holds_is_not_doubted() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for seed in range(20):
+            problem, oracle = apart([1.0, -1.0], goal=sl.Threshold(0.0), noise=1.0)
+            sl.simulate(sl.methods.make("melk", problem), oracle, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "changes", "sentence"),
+    [
+        ("melc", {}, {}, "name is 'melc': choose out of melk, milk"),
+        ("melk", {"confidence": "hope"}, {}, "confidence is 'hope': choose out of rips"),
+        ("melk", {"schedule": "soon"}, {}, "schedule is 'soon': choose out of scaled, paper, tight"),
+        ("melk", {"rtol": 0.0}, {}, "rtol is 0.0: give a number > 0"),
+        ("milk", {}, {}, r"problem.goal is Threshold\(value=0.0\): milk is for FractionOfMax"),
+        ("melk", {}, {"goal": sl.FractionOfMax(0.5)}, "melk is for Threshold"),
+        ("melk", {}, {"bound": None}, "problem.bound is None: the rips confidence needs B"),
+        ("melk", {"estimator": robust.MEDIAN_OF_MEANS}, {}, "the printed constants are for Catoni's mean"),
+    ],
+)
+def test_bad_input_is_one_sentence(name: str, options: Any, changes: Any, sentence: str) -> None:
+    problem, _ = apart([1.0, -1.0], goal=sl.Threshold(0.0))
+    with pytest.raises(InputError, match=sentence):
+        sl.methods.make(name, replace(problem, **changes), **options)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, 2.0, np.nan])
+def test_delta_is_a_probability(delta: float) -> None:
+    with pytest.raises(InputError, match="delta is"):
+        apart([1.0], goal=sl.Threshold(0.0), delta=delta)
+
+
+def test_negative_noise_is_refused() -> None:
+    with pytest.raises(InputError, match=r"noise is -0.1: give a number >= 0"):
+        apart([1.0], goal=sl.Threshold(0.0), noise=-0.1)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None, True])
+def test_seeds_are_whole_numbers(seed: Any) -> None:
+    problem, _ = apart([1.0], goal=sl.Threshold(0.0))
+    with pytest.raises(InputError, match="seed is"):
+        sl.methods.make("melk", problem).init(seed=seed)
+
+
+# --- properties
+
+
+@settings(max_examples=15)
+@given(st.integers(1, 6), st.integers(0, 2**16), st.sampled_from(["melk", "milk"]))
+def test_without_noise_nothing_clear_is_labelled_wrongly(n: int, seed: int, name: str) -> None:
+    values = list(np.random.default_rng(seed).uniform(-1, 1, n))
+    goal: sl.Goal = sl.Threshold(0.1) if name == "melk" else sl.FractionOfMax(0.4)
+    problem, oracle = apart(values, goal=goal, noise=0.0, tolerance=0.3, bound=1.0)
+    run = sl.simulate(sl.methods.make(name, problem), oracle, seed=seed)
+    truth = oracle.values - (0.1 if name == "melk" else 0.6 * max(values))
+    clear = np.abs(truth) > 0.31
+    if name == "melk" or max(values) > 0.8:  # ties of a point with itself, eps f(x), are within the tolerance too
+        np.testing.assert_array_equal(run.labels[clear], np.sign(truth)[clear])
+    assert not (run.labels[clear] == -np.sign(truth)[clear]).any()
+
+
+@pytest.mark.parametrize("estimator", [robust.MEDIAN_OF_MEANS, robust.TRIMMED_MEAN])
+def test_other_robust_means_find_the_same_set(estimator: robust.Estimator) -> None:
+    problem, oracle = apart([0.9, 0.4, -0.8], goal=sl.Threshold(0.0), noise=0.3)
+    run = sl.simulate(sl.methods.make("melk", problem, schedule="tight", estimator=estimator), oracle)
+    np.testing.assert_array_equal(run.labels, [1, 1, -1])

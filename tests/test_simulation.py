@@ -1,0 +1,108 @@
+"""The closed loop: budgets, traces, and runs that can be opened again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import superlevel as sl
+from superlevel.errors import InputError
+from superlevel.records import Stop
+from superlevel.simulation import Run, Step
+from tests.worlds import apart
+
+
+def short(max_samples: int | None = None, seed: int = 0) -> Run:
+    problem, oracle = apart([0.9, 0.3, -0.8, 0.1], goal=sl.Threshold(0.0))
+    return sl.simulate(sl.methods.make("melk", problem), oracle, max_samples=max_samples, seed=seed)
+
+
+def test_a_budget_that_ends_within_a_round_keeps_the_labels_that_are_guaranteed() -> None:
+    whole = short()
+    for phases, step in enumerate(whole.trace[:-1], start=1):
+        following = whole.trace[phases].samples
+        for budget in (step.samples, following - 1):
+            run = short(max_samples=budget)
+            assert run.samples == step.samples
+            assert len(run.trace) == phases
+            np.testing.assert_array_equal(run.labels, step.labels)
+            assert run.stop is Stop.BUDGET
+            assert run.needed == following - step.samples
+            assert f"{run.needed:,} more would be needed" in run.reason
+    assert short(max_samples=whole.samples).stop is Stop.DECIDED
+
+
+def test_a_budget_below_the_first_round_declares_nothing() -> None:
+    run = short(max_samples=1)
+    assert (run.samples, run.trace) == (0, ())
+    assert (run.labels == 0).all()
+
+
+def test_the_trace_follows_the_samples_and_the_labels() -> None:
+    run = short()
+    samples = [step.samples for step in run.trace]
+    assert samples == sorted(samples)
+    assert samples[-1] == run.samples
+    assert [step.phase for step in run.trace] == list(range(1, len(run.trace) + 1))
+    np.testing.assert_array_equal(run.trace[-1].labels, run.labels)
+    for before, after in zip(run.trace, run.trace[1:], strict=False):
+        decided = before.labels != 0
+        np.testing.assert_array_equal(after.labels[decided], before.labels[decided])
+        assert after.precision == before.precision / 2
+    assert all(step.lower_bound <= step.value <= 1.01 * step.lower_bound for step in run.trace)
+
+
+def test_every_phase_is_watched_and_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[Step] = []
+    problem, oracle = apart([0.9, -0.8], goal=sl.Threshold(0.0))
+    run = sl.simulate(sl.methods.make("melk", problem), oracle, watch=seen.append)
+    assert tuple(seen) == run.trace
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_the_seed_repeats_a_run() -> None:
+    first, second, other = short(seed=1), short(seed=1), short(seed=2)
+    assert [s.samples for s in first.trace] == [s.samples for s in second.trace]
+    np.testing.assert_array_equal(first.labels, second.labels)
+    assert first.seed != other.seed
+
+
+@pytest.mark.parametrize("max_samples", [None, 1, 3000])
+def test_a_run_can_be_saved_and_opened_again(tmp_path: Path, max_samples: int | None) -> None:
+    run = short(max_samples)
+    run.save(tmp_path / "run.npz")
+    again = Run.load(tmp_path / "run.npz")
+    assert repr(again) == repr(run)
+    assert (again.method, again.seed, again.samples, again.stop, again.needed, again.reason) == (
+        run.method,
+        run.seed,
+        run.samples,
+        run.stop,
+        run.needed,
+        run.reason,
+    )
+    np.testing.assert_array_equal(again.labels, run.labels)
+    assert len(again.trace) == len(run.trace)
+    for one, other in zip(again.trace, run.trace, strict=True):
+        np.testing.assert_array_equal(one.labels, other.labels)
+        assert (one.phase, one.samples, one.directions) == (other.phase, other.samples, other.directions)
+        assert (one.precision, one.value, one.lower_bound) == (other.precision, other.value, other.lower_bound)
+
+
+def test_a_file_that_is_no_run_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("nothing")
+    with pytest.raises(InputError, match=r"give a file that Run.save wrote"):
+        Run.load(path)
+
+
+def test_bad_input_is_one_sentence() -> None:
+    problem, oracle = apart([0.9, -0.8], goal=sl.Threshold(0.0))
+    method = sl.methods.make("melk", problem)
+    with pytest.raises(InputError, match="max_samples is 0: give a whole number >= 1"):
+        sl.simulate(method, oracle, max_samples=0)
+    with pytest.raises(InputError, match="oracle is for 3 points: give one for the 2 points"):
+        sl.simulate(method, sl.oracles.Gaussian(np.zeros(3), noise=1.0))
