@@ -38,3 +38,7 @@ def test_the_guide_to_the_methods_runs() -> None:
     names = run_examples("docs/methods.md")
     assert (names["depth"][names["run"].labels == 1] > 20).all()
     assert names["state"].phase == 2
+
+
+def test_the_guide_to_the_bounds_runs() -> None:
+    assert run_examples("docs/bounds.md")

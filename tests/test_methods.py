@@ -16,6 +16,7 @@ from sklearn.gaussian_process.kernels import RBF
 import superlevel as sl
 from superlevel import robust
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
+from superlevel.goals import Reading
 from superlevel.records import State, Stop
 from tests.worlds import apart, paper_arms, paper_problem
 
@@ -168,8 +169,76 @@ def test_the_info_of_a_phase_has_the_estimates_and_the_bias() -> None:
     np.testing.assert_allclose(info.estimates, oracle.values - 0.2, atol=plan.precision)
     np.testing.assert_allclose(info.bounds.upper - info.bounds.lower, 4 * plan.precision)
     worst = math.sqrt(plan.certificate.value)
-    assert info.bias == pytest.approx(worst * (math.sqrt(1e-7) * 2.0 + 0.01))
-    assert sl.methods.make("melk", replace(problem, norm=None)).confidence.bias(plan) is None
+    assert info.bias == pytest.approx(worst * (math.sqrt(1e-7) * 2.0 + 0.01) + 0.01)
+    without = replace(problem, norm=None)
+    assert sl.methods.make("melk", without).confidence.bias(plan) is None
+    exact = sl.methods.make("melk", replace(without, ridge=0.0))
+    assert exact.confidence.bias(plan) == pytest.approx(worst * 0.01 + 0.01)
+
+
+@pytest.mark.parametrize(("name", "parts"), [("melk", 1.0), ("milk", 1.7)])
+def test_what_the_features_miss_is_part_of_the_bias(name: str, parts: float) -> None:
+    points = np.linspace(0, 1, 30)
+    goal: sl.Goal = sl.Threshold(0.0) if name == "melk" else sl.FractionOfMax(0.3)
+    problem = sl.Problem(sl.Domain(points, RBF(0.1)), goal=goal, noise=0.1, bound=1.0, norm=3.0, ridge=1e-2)
+    method = sl.methods.make(name, problem)
+    plan = method.ask(method.init())
+    missed = 3.0 * math.sqrt(method.features.residual)
+    assert missed > 0
+    worst = math.sqrt(plan.certificate.value)
+    assert method.confidence.bias(plan) == pytest.approx(worst * (0.1 * 3.0 + missed) + parts * missed)
+
+
+def test_unequal_noise_counts_as_the_largest() -> None:
+    domain, goal = sl.Domain(np.eye(3)), sl.Threshold(0.0)
+    unequal = sl.Problem(domain, goal=goal, noise=np.array([0.1, 2.0, 0.5]), bound=1.0)
+    equal = sl.Problem(domain, goal=goal, noise=2.0, bound=1.0)
+    plans = [(made := sl.methods.make("melk", problem)).ask(made.init()) for problem in (unequal, equal)]
+    assert plans[0].total == plans[1].total
+    oracle = sl.oracles.Gaussian(np.array([0.9, -0.8, 0.7]), noise=np.array([0.1, 2.0, 0.5]))
+    run = sl.simulate(sl.methods.make("melk", unequal), oracle)
+    np.testing.assert_array_equal(run.labels, [1, -1, 1])
+
+
+def test_the_default_ridge_is_in_the_units_of_the_kernel() -> None:
+    problem, _ = apart([0.5], goal=sl.Threshold(0.0))
+    larger = replace(problem, domain=sl.Domain(np.array([[10.0]])))
+    assert sl.methods.make("melk", problem).rule.ridge == pytest.approx(1e-7)
+    assert sl.methods.make("melk", larger).rule.ridge == pytest.approx(1e-5)
+
+
+def test_a_plan_of_another_state_or_method_is_refused() -> None:
+    method, state = problem_of_three()
+    plan = method.ask(state)
+    values = np.zeros(plan.total)
+    other = method.init(seed=9)
+    problem = method.problem
+    tighter = replace(problem, bound=100.0)
+    decided = replace(
+        state, reading=Reading(labels=np.array([0, 1, 0], dtype=np.int8), undecided=state.undecided.copy())
+    )
+    for asked, told in ((method, other), (method, decided), (sl.methods.make("melk", tighter), state)):
+        with pytest.raises(InputError, match="plan is for another state or method"):
+            asked.tell(told, plan, values)
+    four = sl.methods.make("melk", apart([1.0] * 4, goal=sl.Threshold(0.0))[0])
+    with pytest.raises(InputError, match="state is of 3 points and 1-d directions: give one of this method, for 4"):
+        four.tell(state, plan, values)
+    with pytest.raises(InputError, match="plan is of type NoneType: give what ask returned"):
+        method.tell(state, None, values)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="state is of type NoneType: give what init or tell returned"):
+        method.ask(None)  # type: ignore[arg-type]
+
+
+def test_nothing_that_the_loop_hands_out_can_be_changed() -> None:
+    method, state = problem_of_three()
+    plan = method.ask(state)
+    told, info = method.tell(state, plan, np.zeros(plan.total))
+    for array in (
+        *(state.labels, state.undecided, told.labels, told.undecided, plan.weights, plan.counts),
+        *(info.estimates, info.bounds.lower, info.bounds.upper),
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
 
 
 # --- ends
@@ -218,18 +287,26 @@ def test_a_tie_at_the_threshold_stays_undecided_until_the_tolerance_ends_it() ->
     assert run.trace[-1].phase == math.ceil(math.log2(4 * 0.9 / 0.1))
 
 
-def test_a_tie_without_a_tolerance_ends_with_a_sentence_and_not_with_the_memory() -> None:
+def test_a_round_that_cannot_be_counted_is_a_sentence() -> None:
     problem, _ = apart([0.2], goal=sl.Threshold(0.2))
     method = sl.methods.make("melk", problem)
-    with pytest.raises(SuperlevelError, match=r"round 40 would take .* give a tolerance > 0"):
+    with pytest.raises(SuperlevelError, match=r"round 40 would take .* give a larger tolerance"):
         method.ask(replace(method.init(), phase=40))
 
 
-def test_a_tolerance_beyond_all_values_measures_nothing() -> None:
-    problem, oracle = apart([0.5, -0.5], goal=sl.Threshold(0.0), tolerance=10.0)
-    run = sl.simulate(sl.methods.make("melk", problem), oracle)
-    assert (run.samples, run.trace, run.stop) == (0, (), Stop.TOLERANCE)
-    assert run.found().all()
+@pytest.mark.parametrize(
+    ("values", "level", "options"),
+    [([0.9, -0.8], 10.0, {"tolerance": 5.0}), ([90.0, -80.0], 0.0, {"tolerance": 5.0, "bound": 100.0})],
+)
+@pytest.mark.parametrize("schedule", ["paper", "scaled"])
+def test_a_large_tolerance_still_takes_one_round(
+    values: list[float], level: float, options: dict[str, float], schedule: str
+) -> None:
+    """Without it every point would be returned, wherever the level is."""
+    problem, oracle = apart(values, goal=sl.Threshold(level), noise=1.0, **options)
+    run = sl.simulate(sl.methods.make("melk", problem, schedule=schedule), oracle)
+    assert run.samples > 0
+    assert (oracle.values[run.found()] >= level - 5.0).all()
 
 
 def test_points_whose_features_are_zero_are_known_without_measuring() -> None:
@@ -242,6 +319,13 @@ def test_points_whose_features_are_zero_are_known_without_measuring() -> None:
     vague = sl.Problem(sl.Domain(points), goal=sl.Threshold(0.01), noise=0.1, bound=2.0, misspecification=0.1)
     with pytest.raises(InputError, match=r"domain.points is 0 for .* leave that point out"):
         sl.methods.make("melk", vague).init()
+
+
+def test_short_pairs_of_a_small_epsilon_are_not_zero() -> None:
+    """A negative mean would otherwise put every point out without a measurement."""
+    domain = sl.Domain(np.eye(2))
+    problem = sl.Problem(domain, goal=sl.FractionOfMax(1e-8), noise=0.1, bound=5.0, mean=-1.0)
+    assert sl.methods.make("milk", problem).init().undecided.all()
 
 
 @pytest.mark.parametrize(("values", "found"), [([0.0, 1.0], [-1, 1]), ([0.0, -1.0], [1, -1])])
@@ -273,6 +357,20 @@ def test_a_bound_that_the_measurements_contradict_is_named() -> None:
     assert len(info.warnings) == 1
 
 
+def test_a_ridge_that_hides_more_than_the_round_resolves_is_named() -> None:
+    problem, oracle = apart([0.9, -0.8], goal=sl.Threshold(0.1), ridge=1e5, norm=2.0)
+    method = sl.methods.make("melk", problem)
+    plan = method.ask(method.init())
+    with pytest.warns(AssumptionWarning, match=r"round 1 resolves 0.45, but ridge and misspecification hide up to 2"):
+        method.tell(method.init(), plan, oracle.values[plan.indices])
+
+
+@pytest.mark.parametrize("bound", np.random.default_rng(0).uniform(0.1, 10.0, 10))
+def test_a_bound_that_is_reached_exactly_is_not_doubted(bound: float) -> None:
+    problem, oracle = apart([bound, -bound], goal=sl.Threshold(0.0), noise=0.0)
+    assert sl.simulate(sl.methods.make("melk", problem), oracle).stop is Stop.DECIDED
+
+
 def test_a_bound_that_holds_is_not_doubted() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -292,6 +390,10 @@ def test_a_bound_that_holds_is_not_doubted() -> None:
         ("melk", {}, {"goal": sl.FractionOfMax(0.5)}, "melk is for Threshold"),
         ("melk", {}, {"bound": None}, "problem.bound is None: the rips confidence needs B"),
         ("melk", {"estimator": robust.MEDIAN_OF_MEANS}, {}, "the printed constants are for Catoni's mean"),
+        ("melk", {"estimator": "catoni", "schedule": "tight"}, {}, "estimator is 'catoni': give robust.CATONI"),
+        ("melk", {}, {"bound": 1e160}, "problem.bound is 1e.160: rescale the measurements"),
+        ("melk", {}, {"noise": 1e160}, "problem.noise is 1e.160: rescale the measurements"),
+        ("melk", {}, {"delta": 1e-300}, "problem.delta is 1e-300: give at least"),
     ],
 )
 def test_bad_input_is_one_sentence(name: str, options: Any, changes: Any, sentence: str) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import superlevel as sl
+from superlevel.arrays import Array, Indices
 from superlevel.errors import InputError
 from superlevel.records import Stop
-from superlevel.simulation import Run, Step
+from superlevel.simulation import BUDGET, Run, Step
 from tests.worlds import apart
 
 
-def short(max_samples: int | None = None, seed: int = 0) -> Run:
+def short(max_samples: int = BUDGET, seed: int = 0) -> Run:
     problem, oracle = apart([0.9, 0.3, -0.8, 0.1], goal=sl.Threshold(0.0))
     return sl.simulate(sl.methods.make("melk", problem), oracle, max_samples=max_samples, seed=seed)
 
@@ -63,18 +66,50 @@ def test_every_phase_is_watched_and_nothing_is_printed(capsys: pytest.CaptureFix
     assert captured.out == captured.err == ""
 
 
-def test_the_seed_repeats_a_run() -> None:
-    first, second, other = short(seed=1), short(seed=1), short(seed=2)
-    assert [s.samples for s in first.trace] == [s.samples for s in second.trace]
-    np.testing.assert_array_equal(first.labels, second.labels)
-    assert first.seed != other.seed
+@dataclass
+class Listening:
+    """An oracle that remembers what it was asked and what it said."""
+
+    values: Array
+    asked: list[Array] = field(default_factory=list)
+    said: list[Array] = field(default_factory=list)
+
+    def measure(self, indices: Indices, rng: np.random.Generator) -> Array:
+        measured = self.values[indices] + 0.1 * rng.standard_normal(len(indices))
+        self.asked.append(np.bincount(indices, minlength=len(self.values)).astype(float))
+        self.said.append(measured[:20] - self.values[indices[:20]])
+        return measured
 
 
-@pytest.mark.parametrize("max_samples", [None, 1, 3000])
-def test_a_run_can_be_saved_and_opened_again(tmp_path: Path, max_samples: int | None) -> None:
-    run = short(max_samples)
-    run.save(tmp_path / "run.npz")
-    again = Run.load(tmp_path / "run.npz")
+def test_the_seed_repeats_a_run_and_every_phase_has_its_own_numbers() -> None:
+    problem, _ = apart([0.9, 0.3, -0.8, 0.1], goal=sl.Threshold(0.0))
+    method = sl.methods.make("melk", problem)
+    runs = [Listening(np.array([0.9, 0.3, -0.8, 0.1])) for _ in range(3)]
+    for oracle, seed in zip(runs, (1, 1, 2), strict=True):
+        sl.simulate(method, oracle, seed=seed)
+    first, second, other = runs
+    np.testing.assert_array_equal(np.concatenate(first.said), np.concatenate(second.said))
+    np.testing.assert_array_equal(first.asked, second.asked)
+    assert not np.array_equal(first.asked[0], other.asked[0])
+    noise = [*first.said, *other.said]  # of two seeds and several phases, no two alike
+    assert all(not np.allclose(one, two) for one, two in combinations(noise, 2))
+    drawn = 0.1 * np.random.default_rng([1, 1]).standard_normal(20)  # the generator of the first plan
+    assert not np.allclose(first.said[0], drawn)
+
+
+def test_a_tie_ends_with_the_budget_and_not_with_the_memory() -> None:
+    problem, oracle = apart([0.2], goal=sl.Threshold(0.2))
+    run = sl.simulate(sl.methods.make("melk", problem, schedule="tight"), oracle, max_samples=10**6)
+    assert run.stop is Stop.BUDGET
+    np.testing.assert_array_equal(run.labels, [0])
+
+
+@pytest.mark.parametrize("max_samples", [BUDGET, 1, 3000])
+@pytest.mark.parametrize(("name", "seed"), [("run.npz", 0), ("run", 2**80)])
+def test_a_run_can_be_saved_and_opened_again(tmp_path: Path, max_samples: int, name: str, seed: int) -> None:
+    run = short(max_samples, seed)
+    run.save(tmp_path / name)
+    again = Run.load(tmp_path / name)
     assert repr(again) == repr(run)
     assert (again.method, again.seed, again.samples, again.stop, again.needed, again.reason) == (
         run.method,
@@ -92,9 +127,10 @@ def test_a_run_can_be_saved_and_opened_again(tmp_path: Path, max_samples: int | 
         assert (one.precision, one.value, one.lower_bound) == (other.precision, other.value, other.lower_bound)
 
 
-def test_a_file_that_is_no_run_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [b"", b"nothing", b"\x93NUMPY\x01\x00"])
+def test_a_file_that_is_no_run_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "notes.txt"
-    path.write_text("nothing")
+    path.write_bytes(content)
     with pytest.raises(InputError, match=r"give a file that Run.save wrote"):
         Run.load(path)
 

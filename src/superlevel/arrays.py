@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,15 @@ Floats: TypeAlias = NDArray[np.floating[Any]]
 Mask: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int64]
 Labels: TypeAlias = NDArray[np.int8]
+
+
+A = TypeVar("A", bound=np.ndarray[Any, Any])
+
+
+def frozen(array: A) -> A:
+    """The array itself, which nobody can change from now on."""
+    array.setflags(write=False)
+    return array
 
 
 def as_matrix(field: str, values: ArrayLike) -> Array:

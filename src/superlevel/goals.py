@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from superlevel.arrays import Array, Labels, Mask, as_number
+from superlevel.arrays import Array, Labels, Mask, as_number, frozen
 
 ABOVE, UNDECIDED, BELOW = 1, 0, -1
 
@@ -25,6 +25,10 @@ class Bounds:
     upper: Array
     """The same shape."""
 
+    def __post_init__(self) -> None:
+        frozen(self.lower)
+        frozen(self.upper)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reading:
@@ -34,6 +38,10 @@ class Reading:
     """(n,) +1 above, 0 undecided, -1 below."""
     undecided: Mask
     """(n,) or (n, n): the directions whose sign is still needed."""
+
+    def __post_init__(self) -> None:
+        frozen(self.labels)
+        frozen(self.undecided)
 
 
 @dataclass(frozen=True)
@@ -114,5 +122,4 @@ def _declared(labels: Labels, *, above: Mask, below: Mask) -> Labels:
     declared = labels.copy()
     declared[above] = ABOVE
     declared[below] = BELOW
-    declared.setflags(write=False)
     return declared

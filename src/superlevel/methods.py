@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +37,10 @@ from superlevel.rules.design import DesignRule
 
 FALSE_ALARM = 1e-3  # probability with which a round may doubt a bound that holds
 RIDGE = 1e-7  # gamma of the paper's linear experiments, times the largest k(x, x)
-ROUNDING = 1e-14  # squared length of a difference, relative to those of its parts, that is none
+MISSED = 1e-3  # part of the largest k(x, x) that the features may miss at most
+CLOSE, ROUNDING = 1e-12, 1e-30  # squared lengths of a difference, relative to its parts', that may be, and are, none
+SLACK = 1e-9  # relative; a mean that exceeds the bound by less does so by rounding
+LARGEST = 1e100
 NAMES = ("melk", "milk")
 CONFIDENCES = ("rips",)
 GOALS: dict[str, type[Goal]] = {"melk": Threshold, "milk": FractionOfMax}
@@ -64,6 +68,7 @@ class Method:
 
     def ask(self, state: State) -> Plan:
         """Where to measure in the phase that comes next. The same state gives the same plan."""
+        self._check_state(state)
         if state.stop is not None:
             raise SuperlevelError(f"nothing is left to measure: {state.stop.value}")
         found = self.rule.aim(state.undecided)
@@ -75,12 +80,14 @@ class Method:
             counts=counts,
             certificate=found,
             precision=self.rounds.precision(state.phase),
+            origin=self._origin(state),
         )
 
     def tell(self, state: State, plan: Plan, values: ArrayLike) -> tuple[State, Info]:
         """What the measured values (plan.total,) show; they are in the order of ``plan.indices``."""
         measured = self._checked(state, plan, values)
-        doubts = self._doubts(plan, measured)
+        bias = self.confidence.bias(plan)
+        doubts = (*self._doubts(plan, measured), *_hidden(plan, bias))
         estimate = self.confidence.estimate(plan, state.undecided, measured)
         bounds = self.confidence.bounds(plan, estimate)
         told = replace(
@@ -95,7 +102,7 @@ class Method:
             precision=plan.precision,
             estimates=estimate.values + self.problem.goal.offset(self.problem.mean),
             bounds=bounds,
-            bias=self.confidence.bias(plan),
+            bias=bias,
             warnings=doubts,
         )
         for doubt in doubts:
@@ -135,16 +142,45 @@ class Method:
             return np.asarray(lengths == 0)
         share = 1 - goal.epsilon
         sizes = lengths[:, None] + share**2 * lengths
-        return np.asarray(sizes - 2 * share * inner(arms, arms) <= ROUNDING * sizes)
+        zero = np.asarray(sizes - 2 * share * inner(arms, arms) <= CLOSE * sizes)
+        # The product form cancels: a small epsilon makes short pairs that are not zero.
+        first, second = np.nonzero(zero)
+        zero[first, second] = squared_norms(arms[first] - share * arms[second]) <= ROUNDING * sizes[first, second]
+        return zero
+
+    def _origin(self, state: State) -> str:
+        """Of everything that a plan depends on, as it was given: numbers that a solver computed may change with it."""
+        problem = self.problem
+        given = (
+            *(self.name, self.rounds.schedule, state.seed, state.phase, state.samples, self.rule.ridge, self.rule.rtol),
+            *(problem.goal, problem.bound, problem.delta, problem.mean, problem.tolerance, problem.domain.kernel),
+        )
+        digest = blake2b(repr(given).encode(), digest_size=16)
+        for array in (problem.domain.points, np.asarray(problem.noise), state.labels, np.packbits(state.undecided)):
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
+    def _check_state(self, state: State) -> None:
+        if not isinstance(state, State):
+            raise InputError("state", f"of type {type(state).__name__}", "give what init or tell returned")
+        n = self.problem.domain.n
+        if state.labels.shape != (n,) or state.undecided.shape != self.problem.goal.directions(n).shape:
+            got = f"of {len(state.labels)} points and {state.undecided.ndim}-d directions"
+            raise InputError("state", got, f"give one of this method, for {n} points and {self.problem.goal}")
 
     def _checked(self, state: State, plan: Plan, values: ArrayLike) -> Array:
         """The values, before anything is computed from them."""
+        self._check_state(state)
+        if not isinstance(plan, Plan):
+            raise InputError("plan", f"of type {type(plan).__name__}", "give what ask returned")
         if plan.phase != state.phase or len(plan.counts) != len(state.labels):
             got = f"for phase {plan.phase} and {len(plan.counts)} points"
             remedy = (
                 f"give the plan that was asked for this state, of phase {state.phase} and {len(state.labels)} points"
             )
             raise InputError("plan", got, remedy)
+        if plan.origin != self._origin(state):
+            raise InputError("plan", "for another state or method", "give the plan that was asked for this state")
         return as_vector("values", values, length=plan.total)
 
     def _doubts(self, plan: Plan, measured: Array) -> tuple[str, ...]:
@@ -159,7 +195,8 @@ class Method:
         starts = np.cumsum(counts) - counts
         means = np.add.reduceat(measured, starts) / counts - problem.mean
         noise = np.broadcast_to(problem.noise, problem.domain.n)[support]
-        excess = np.abs(means) - noise * np.sqrt(len(support) / (FALSE_ALARM * counts)) - (problem.bound or np.inf)
+        excess = np.abs(means) - noise * np.sqrt(len(support) / (FALSE_ALARM * counts))
+        excess -= (problem.bound or np.inf) * (1 + SLACK) + SLACK * abs(problem.mean)
         worst = int(np.argmax(excess))
         if excess[worst] <= 0:
             return ()
@@ -167,6 +204,16 @@ class Method:
             f"bound is {problem.bound:g}, but the mean of {counts[worst]:,} measurements at point {support[worst]} "
             f"is {means[worst]:g} away from problem.mean: give a larger bound, or nothing declared is guaranteed",
         )
+
+
+def _hidden(plan: Plan, bias: float | None) -> tuple[str, ...]:
+    """Whether ridge and misspecification hide more than the round resolves."""
+    if bias is None or bias <= plan.precision:
+        return ()
+    return (
+        f"round {plan.phase} resolves {plan.precision:g}, but ridge and misspecification hide up to {bias:g}: what is "
+        "declared from now on may be wrong by that much; give a smaller ridge, or a larger tolerance",
+    )
 
 
 def make(
@@ -194,7 +241,10 @@ def make(
         raise InputError("problem.goal", repr(problem.goal), f"{name} is for {GOALS[name].__name__}(...)")
     if problem.bound is None:
         raise InputError("problem.bound", None, "the rips confidence needs B with |f(x) - mean| <= B at every point")
+    _check_range(problem)
     chosen = as_schedule(schedule)
+    if not isinstance(estimator, robust.Estimator):
+        raise InputError("estimator", repr(estimator), "give robust.CATONI, MEDIAN_OF_MEANS or TRIMMED_MEAN")
     if estimator is not robust.CATONI and chosen != "tight":
         raise InputError("schedule", repr(schedule), "the printed constants are for Catoni's mean: give 'tight'")
     rtol = as_number("rtol", rtol, above=0)
@@ -227,11 +277,21 @@ def make(
     )
 
 
+def _check_range(problem: Problem) -> None:
+    """Numbers whose squares or logarithms are numbers too."""
+    for field, size in (("bound", problem.bound or 0.0), ("noise", float(np.max(problem.noise)))):
+        if size > LARGEST:
+            raise InputError(f"problem.{field}", size, f"rescale the measurements: give at most {LARGEST:g}")
+    if problem.delta < 1 / LARGEST:
+        raise InputError("problem.delta", problem.delta, f"give at least {1 / LARGEST:g}")
+
+
 def _features(problem: Problem, ridge: float, rtol: float) -> Features:
     """phi(x) for every point. Without a ridge only the span matters, and its coordinates are orthonormal."""
     kernel, points = problem.domain.kernel, problem.domain.points
     if ridge > 0:
-        return embed(kernel, points, tol=tolerance(ridge, rtol))
+        # However large the ridge is, the features are to be of some use.
+        return embed(kernel, points, tol=min(tolerance(ridge, rtol), MISSED * float(problem.domain.diagonal().max())))
     found = embed(kernel, points, tol=0)
     coordinates = basis(found.array, ridge)
     return replace(found, array=coordinates.arms, residuals=np.zeros(len(points)))

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel.arrays import Array, Indices, as_floats, as_number, as_vector
+from superlevel.arrays import Array, Indices, as_floats, as_number, as_vector, frozen
 from superlevel.errors import InputError
 
 
@@ -44,9 +44,9 @@ class _Additive(ABC):
         truth = as_vector("values", self.values, length=np.size(self.values))
         if not truth.size:
             raise InputError("values", "empty", "give the value of f at every point")
-        object.__setattr__(self, "values", truth)
+        object.__setattr__(self, "values", frozen(truth.copy()))
         if np.ndim(self.noise):
-            noise: float | Array = as_vector("noise", self.noise, length=len(truth))
+            noise: float | Array = frozen(as_vector("noise", self.noise, length=len(truth)).copy())
             if (noise < 0).any():  # type: ignore[union-attr]
                 at = int(np.argmin(noise))
                 raise InputError(f"noise[{at}]", noise[at], "give standard deviations >= 0")  # type: ignore[index]
@@ -147,7 +147,8 @@ class Misspecified:
     """(n,) added to the truth; the h of the theory is its largest absolute value."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "error", as_vector("error", self.error, length=len(self.oracle.values)))
+        error = as_vector("error", self.error, length=len(self.oracle.values))
+        object.__setattr__(self, "error", frozen(error.copy()))
 
     @property
     def values(self) -> Array:
@@ -172,9 +173,11 @@ class Table:
     def __init__(self, points: ArrayLike, measured: ArrayLike) -> None:
         """Measurements (N,) taken at points (N,), whole numbers 0..n-1; each point at least once."""
         given = as_floats("points", points)
+        whole = np.isfinite(given) & (given >= 0) & (given == np.floor(given))
+        if given.ndim != 1 or not given.size or not whole.all():
+            got = f"of shape {given.shape}" if whole.all() else f"{given[~whole][0]:g} somewhere"
+            raise InputError("points", got, "give the number, 0 to n - 1, of each measured point")
         places = given.astype(np.int64)
-        if given.ndim != 1 or not given.size or (places != given).any() or (places < 0).any():
-            raise InputError("points", f"of shape {given.shape}", "give the number, 0 to n - 1, of each measured point")
         recorded = as_vector("measured", measured, length=len(places))
         counts = np.bincount(places)
         if (counts == 0).any():

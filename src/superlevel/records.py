@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from superlevel.arrays import Array, Indices, Labels, Mask
+from superlevel.arrays import Array, Indices, Labels, Mask, frozen
 from superlevel.design import Design
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, Reading
 
@@ -35,6 +35,12 @@ class Plan:
     """The design, with a proof of how far it is from the best."""
     precision: float
     """How well every undecided direction will be known, in the units of the measurements."""
+    origin: str
+    """A fingerprint of the method and the state it was asked for: `tell` takes no other plan."""
+
+    def __post_init__(self) -> None:
+        frozen(self.weights)
+        frozen(self.counts)
 
     @property
     def total(self) -> int:
@@ -102,6 +108,9 @@ class Info:
     """The part of the error that more measurements do not remove; None where the norm of f is not given."""
     warnings: tuple[str, ...]
     """What speaks against the assumptions, each in a sentence."""
+
+    def __post_init__(self) -> None:
+        frozen(self.estimates)
 
 
 def found(labels: Labels, *, selective: bool) -> Mask:

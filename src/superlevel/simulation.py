@@ -10,13 +10,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from superlevel.arrays import Array, Indices, Labels, Mask, as_count
+from superlevel.arrays import Array, Indices, Labels, Mask, as_count, frozen
 from superlevel.errors import InputError
 from superlevel.methods import Method
 from superlevel.oracles import Oracle
 from superlevel.records import Info, Plan, State, Stop, found, summary
 
 FORMAT = 1  # of saved runs
+BUDGET = 10**9  # measurements of a run that has no other budget: 16 GB of them
 MEASURING = 1  # sets the oracle's random numbers apart from the method's
 
 
@@ -49,7 +50,8 @@ class Run:
     method: str
     seed: int
     labels: Labels
-    """(n,) +1 above, 0 undecided, -1 below; each is guaranteed with the problem's confidence."""
+    """(n,) +1 above, 0 undecided, -1 below: right with probability 1 - delta, up to what ridge and misspecification
+    hide."""
     samples: int
     """Measurements taken."""
     stop: Stop
@@ -72,17 +74,19 @@ class Run:
 
     def save(self, path: str | Path) -> None:
         """Write everything to one .npz file: arrays and numbers, no pickles."""
-        np.savez_compressed(
-            path,
-            format=FORMAT,
-            method=self.method,
-            stop=self.stop.name,
-            counts=np.array([self.seed, self.samples, -1 if self.needed is None else self.needed]),
-            labels=self.labels,
-            step_counts=np.array([[s.phase, s.samples, s.directions] for s in self.trace]).reshape(-1, 3),
-            step_numbers=np.array([[s.precision, s.value, s.lower_bound] for s in self.trace]).reshape(-1, 3),
-            step_labels=np.array([s.labels for s in self.trace], dtype=np.int8).reshape(-1, len(self.labels)),
-        )
+        with Path(path).open("wb") as file:  # numpy would add .npz to a name that lacks it
+            np.savez_compressed(
+                file,
+                format=FORMAT,
+                method=self.method,
+                stop=self.stop.name,
+                seed=str(self.seed),  # of any size
+                counts=np.array([self.samples, -1 if self.needed is None else self.needed]),
+                labels=self.labels,
+                step_counts=np.array([[s.phase, s.samples, s.directions] for s in self.trace]).reshape(-1, 3),
+                step_numbers=np.array([[s.precision, s.value, s.lower_bound] for s in self.trace]).reshape(-1, 3),
+                step_labels=np.array([s.labels for s in self.trace], dtype=np.int8).reshape(-1, len(self.labels)),
+            )
 
     @classmethod
     def load(cls, path: str | Path) -> Run:
@@ -91,18 +95,18 @@ class Run:
             with np.load(path, allow_pickle=False) as file:
                 if int(file["format"]) != FORMAT:
                     raise InputError("format", int(file["format"]), f"this version reads format {FORMAT}")
-                seed, samples, needed = (int(x) for x in file["counts"])
+                samples, needed = (int(x) for x in file["counts"])
                 steps = zip(file["step_counts"], file["step_numbers"], file["step_labels"], strict=True)
                 return cls(
                     method=str(file["method"]),
-                    seed=seed,
-                    labels=file["labels"],
+                    seed=int(str(file["seed"])),
+                    labels=frozen(file["labels"]),
                     samples=samples,
                     stop=Stop[str(file["stop"])],
                     trace=tuple(_step(*step) for step in steps),
                     needed=None if needed < 0 else needed,
                 )
-        except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError("path", repr(str(path)), f"give a file that Run.save wrote ({error})") from error
@@ -115,26 +119,26 @@ def simulate(
     method: Method,
     oracle: Oracle,
     *,
-    max_samples: int | None = None,
+    max_samples: int = BUDGET,
     seed: int = 0,
     watch: Watch | None = None,
 ) -> Run:
     """Run a method against an oracle.
 
     A phase that would exceed ``max_samples`` is not begun: a part of a round decides nothing, so the labels that are
-    guaranteed already are the answer and the rest of the budget is saved. Without a budget, ties at the level need a
-    tolerance to end. Everything random comes from (seed, phase).
+    guaranteed already are the answer and the rest of the budget is saved. Ties at the level end with the tolerance, or
+    with the budget. Everything random comes from (seed, phase).
     """
     n = method.problem.domain.n
     if len(oracle.values) != n:
         raise InputError("oracle", f"for {len(oracle.values)} points", f"give one for the {n} points of the domain")
-    budget = None if max_samples is None else as_count("max_samples", max_samples)
+    budget = as_count("max_samples", max_samples)
     state = method.init(seed=seed)
     trace: list[Step] = []
     needed = None
     while state.stop is None:
         plan = method.ask(state)
-        if budget is not None and state.samples + plan.total > budget:
+        if state.samples + plan.total > budget:
             needed = plan.total
             break
         rng = np.random.default_rng([state.seed, state.phase, MEASURING])
@@ -171,7 +175,7 @@ def _step(counts: Indices, numbers: Array, labels: Labels) -> Step:
     return Step(
         phase=phase,
         samples=samples,
-        labels=labels,
+        labels=frozen(labels),
         directions=directions,
         precision=precision,
         value=value,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -37,6 +38,17 @@ def test_a_round_keeps_its_precision_by_catoni_s_bound(t: int, value: float, sch
     assert stated <= chosen.precision(t) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("estimator", [robust.MEAN, robust.MEDIAN_OF_MEANS, robust.TRIMMED_MEAN])
+def test_every_mean_gets_the_fewest_measurements_that_it_needs(estimator: robust.Estimator) -> None:
+    chosen = replace(rounds("tight"), estimator=estimator)
+    for value in (1e-6, 0.3):
+        count = chosen.samples(2, value, directions=50)
+        failure = chosen.failure(2, 50)
+        assert estimator.deviation(count, variance=2.0 * value, delta=failure) <= chosen.precision(2)
+        if count > 1:
+            assert estimator.deviation(count - 1, variance=2.0 * value, delta=failure) > chosen.precision(2)
+
+
 @given(st.integers(1, 8), st.floats(0.1, 20.0))
 def test_one_measurement_less_would_not_be_tight(t: int, value: float) -> None:
     chosen = rounds("tight")
@@ -52,7 +64,9 @@ def test_the_failures_of_all_rounds_sum_to_at_most_delta() -> None:
     assert sum(50 * chosen.failure(t, 50) for t in range(1, 10_000)) <= 0.1
 
 
-@pytest.mark.parametrize(("tolerance", "unit", "last"), [(0.5, 1.0, 3), (0.3, 1.0, 4), (3.0, 10.0, 4), (8.0, 1.0, -1)])
+@pytest.mark.parametrize(
+    ("tolerance", "unit", "last"), [(0.5, 1.0, 3), (0.3, 1.0, 4), (3.0, 10.0, 4), (8.0, 1.0, 1), (1e-320, 1.0, 1066)]
+)
 def test_the_tolerance_sets_the_last_round(tolerance: float, unit: float, last: int) -> None:
     assert rounds(tolerance=tolerance, unit=unit).last == last
     assert rounds().last is None

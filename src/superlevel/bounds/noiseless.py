@@ -7,7 +7,7 @@
     N_t          measurements of round t, by one of the schedules of `superlevel.confidence.rounds`
 
 After round t a direction is decided if its estimate is more than 2 B 2^-t from zero. The algorithms end when nothing is
-undecided, or after round ceil(log2(4 B / tolerance)).
+undecided, or after round ceil(log2(4 B / tolerance)), and there is always a first one.
 
 With probability 1 - delta the estimates are within 2 B 2^-t, half of which is the noise's and half the ridge's. A run
 in which all of them err by that much towards zero decides as late as can be: what is undecided in any other run is
@@ -128,10 +128,10 @@ def bound_of(problem: Problem, values: Array) -> float:
 
 
 def last_round(problem: Problem, values: Array) -> float:
-    """ceil(log2(4 B / tolerance)), the round after which the algorithms give up; infinite without a tolerance."""
+    """ceil(log2(4 B / tolerance)), and at least 1: the last round there can be; infinite without a tolerance."""
     if problem.tolerance == 0.0:
         return np.inf
-    return float(np.ceil(np.log2(4.0 * bound_of(problem, values) / problem.tolerance)))
+    return max(1.0, float(np.ceil(np.log2(4.0 * bound_of(problem, values) / problem.tolerance))))
 
 
 def smallest_gap(problem: Problem, values: Array, features: Features) -> float:

@@ -28,7 +28,7 @@ def filled(problem: Problem, values: ArrayLike) -> Array:
         raise InputError(f"values[{at}]", given[at], "give finite numbers, or NaN where f is not known")
     known = ~np.isnan(given)
     if known.all():
-        return given
+        return given.copy()
     if not known.any():
         raise InputError("values", "NaN everywhere", "give a guess or a measurement for at least one point")
     points, kernel = problem.domain.points, problem.domain.kernel

@@ -24,6 +24,7 @@ from superlevel.bounds.noiseless import ROOM, Round, bound_of, checked, rounds
 from superlevel.bounds.setting import as_ridge
 from superlevel.bounds.theorems import UpperBound, upper
 from superlevel.confidence.rounds import Schedule
+from superlevel.errors import InputError, SuperlevelError
 from superlevel.goals import FractionOfMax, Threshold
 from superlevel.problem import Problem
 
@@ -160,7 +161,13 @@ def _run(case: Case, how: str, error: float, schedule: Schedule, assumes: str) -
     name = f"{case.algorithm} {how}"
     if not case.ends:
         return case.row(name, np.inf, "a point is at the level and there is no tolerance: it never ends")
-    return case.row(name, sum(each.samples for each in case.rounds(error, schedule)), assumes)
+    try:
+        found = case.rounds(error, schedule)
+    except InputError:
+        raise
+    except SuperlevelError:  # a round that is too long to be counted
+        return case.row(name, np.inf, "a point is so near to the level that one round takes more than 2^53")
+    return case.row(name, sum(each.samples for each in found), assumes)
 
 
 def printed_theorem(case: Case) -> Row:

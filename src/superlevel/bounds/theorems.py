@@ -14,9 +14,10 @@ sum: a factor R is missing, which the main text has as a logarithm.
 is known of a direction in A_(t+1) is |gap| <= 4 B 2^-t, which is 8 B 2^-(t+1) and not 4 B 2^-(t+1). The tolerance, too,
 is below 8 B 2^-t in the last round and not below 4 B 2^-t. The constant 16 of the sum over rounds becomes 64.
 
-Besides, N_t is rounded up, and each design is within rtol of the best one. The proved figure has all four:
+Besides, N_t is rounded up, each design is within rtol of the best one, and Catoni's mean needs L measurements to exist
+with the confidence of round R, a little more than the printed 2 log(n / delta). The proved figure has all of that:
 
-    samples  R (1024 (1 + rtol) (B^2 + sigma^2) H' log(4 n^2 R^2 / delta) + 2 log(n / delta) + 1)
+    samples  R (1024 (1 + rtol) (B^2 + sigma^2) H' log(4 n^2 R^2 / delta) + L + 1)
 
 H' is H with no scale above 4 B, which is all that is known in round 1, and for pairs with the sharp scales: it is no
 more than H unless the level lies far outside [-B, B]. Both figures assume max(Delta_min, tolerance) >= beta-bar
@@ -76,7 +77,8 @@ def upper(problem: Problem, values: ArrayLike, *, ridge: float | None = None, rt
     energy = bound**2 + sigma**2
     log = float(np.log(problem.domain.n / problem.delta))
     return UpperBound(
-        samples=needed * (1024.0 * (1.0 + rtol) * energy * proved.value * _log(problem, needed) + 2.0 * log + 1.0),
+        samples=needed
+        * (1024.0 * (1.0 + rtol) * energy * proved.value * _log(problem, needed) + _fewest(problem, needed)),
         printed=256.0 * energy * printed.value * _log(problem, shown) + 2.0 * log * shown,
         rounds=needed,
         smallest_gap=gap,
@@ -86,22 +88,29 @@ def upper(problem: Problem, values: ArrayLike, *, ridge: float | None = None, rt
 
 
 def _round_counts(bound: float, gap: float, tolerance: float) -> tuple[float, float]:
-    """R as printed and as proved; 0 where the tolerance ends the algorithm before its first round.
+    """R as printed and as proved; there is always a first round.
 
     A gap of exactly 4 B 2^-t takes one round more than the printed ceiling: the test is for more than 2 B 2^-t.
     """
-    if tolerance >= 4.0 * bound:
-        return 0.0, 0.0
     by_gap = max(1.0, math.floor(math.log2(4.0 * bound / gap)) + 1.0) if gap > 0.0 else math.inf
-    by_tolerance = math.ceil(math.log2(4.0 * bound / tolerance)) if tolerance > 0.0 else math.inf
+    by_tolerance = max(1.0, math.ceil(math.log2(4.0 * bound / tolerance))) if tolerance > 0.0 else math.inf
     nearest = max(gap, tolerance)
     printed = max(1.0, math.ceil(math.log2(4.0 * bound / nearest))) if nearest > 0.0 else math.inf
     return printed, min(by_gap, by_tolerance)
 
 
+def _fewest(problem: Problem, rounds: float) -> float:
+    """L + 1, where L is the least N_t of the last round: `superlevel.confidence.rounds` says why."""
+    if math.isinf(rounds):
+        return 0.0
+    union = math.log(2.0 * problem.domain.n**2 * rounds**2 / problem.delta)
+    least = 32.0 * union * (union + math.log(2.0)) / (14.0 * union - 2.0 * math.log(2.0))
+    return max(least, 2.0 * math.log(problem.domain.n / problem.delta)) + 1.0
+
+
 def _log(problem: Problem, rounds: float) -> float:
-    """log(4 n^2 R^2 / delta), and 0 for no rounds, which take nothing."""
-    return math.log(4.0 * problem.domain.n**2 * rounds**2 / problem.delta) if rounds > 0.0 else 0.0
+    """log(4 n^2 R^2 / delta)."""
+    return math.log(4.0 * problem.domain.n**2 * rounds**2 / problem.delta)
 
 
 def _scales(problem: Problem, values: Array, bound: float) -> tuple[Array, Array]:

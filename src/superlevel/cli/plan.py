@@ -30,7 +30,7 @@ def run(
         str,
         typer.Option(help="Column with a guess of f, or a pilot: blanks are filled in by the kernel."),
     ],
-    noise: Annotated[float, typer.Option(help="Standard deviation of one measurement, > 0.")],
+    noise: Annotated[float, typer.Option(help="Standard deviation of one measurement.")],
     threshold: Annotated[float | None, typer.Option(help="Find the points with f above this.")] = None,
     fraction: Annotated[
         float | None, typer.Option(help="Find the points within this fraction of the maximum: 0.1 is within 10 %.")

@@ -76,17 +76,18 @@ class Rips:
         return Bounds(lower=centre - 2 * plan.precision, upper=centre + 2 * plan.precision)
 
     def bias(self, plan: Plan) -> float | None:
-        """(sqrt(gamma) ||theta|| + h) max ||v||: the part of the error that no number of measurements removes.
+        """(sqrt(gamma) ||theta|| + h) max ||v|| + h: the part of the error that no number of measurements removes.
 
-        The precision is kept only while this is no larger than it. What the features miss of the kernel acts as a
-        misspecification of ||theta|| sqrt(residual), in the measurements and in the direction itself.
+        The last h is that of the direction itself, which counts once for each point in it. The precision is kept only
+        while this is no larger than it. What the features miss of the kernel acts as a misspecification of
+        ||theta|| sqrt(residual). None where that needs a norm that is not given.
         """
-        if self.norm is None:
+        if self.norm is None and (self.ridge > 0 or self.features.residual > 0):
             return None
-        missed = self.norm * np.sqrt(self.features.residual)
-        farthest = 2 - self.goal.epsilon if isinstance(self.goal, FractionOfMax) else 1.0
-        worst = np.sqrt(plan.certificate.value)
-        return float(worst * (np.sqrt(self.ridge) * self.norm + self.misspecification + missed) + farthest * missed)
+        norm = self.norm or 0.0
+        error = self.misspecification + norm * np.sqrt(self.features.residual)
+        parts = 2 - self.goal.epsilon if isinstance(self.goal, FractionOfMax) else 1.0
+        return float(np.sqrt(plan.certificate.value) * (np.sqrt(self.ridge) * norm + error) + parts * error)
 
     def theta(self, estimate: Estimate, undecided: Mask) -> chebyshev.Fit:
         """theta-hat = argmin over theta of max_v |<theta, v> - W^(v)| / ||v||, in the features' coordinates."""

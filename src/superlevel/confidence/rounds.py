@@ -49,8 +49,13 @@ class Rounds:
 
     @property
     def last(self) -> int | None:
-        """The last round, ceil(log2(4 / tolerance)) for a unit of 1; None without a tolerance."""
-        return None if self.tolerance == 0 else math.ceil(math.log2(4 * self.unit / self.tolerance))
+        """The last round, ceil(log2(4 / tolerance)) for a unit of 1; None without a tolerance.
+
+        Corrected: there is always a first one. A tolerance above 4 would return all points, wherever the level is.
+        """
+        if self.tolerance == 0:
+            return None
+        return max(1, math.ceil(2 + math.log2(self.unit) - math.log2(self.tolerance)))
 
     def precision(self, t: int) -> float:
         """2^-t, in the unit."""
@@ -67,7 +72,7 @@ class Rounds:
         if self.schedule == "tight":
             needed: float = self._fewest(value * self.second_moment, failure, self.precision(t))
         else:
-            union = math.log(2 * t**2 * self.n**2 / self.delta)
+            union = math.log(2 * t**2 * self.n**2) - math.log(self.delta)
             q_t = C**2 * value * self.second_moment * union / self.precision(t) ** 2
             # Corrected: below this number Catoni's mean does not exist at this confidence, or its deviation exceeds
             # c = 4. The printed 2 log(|X| / delta) is less, and matters only where q_t is tiny.
@@ -75,7 +80,8 @@ class Rounds:
             needed = max(q_t, C1 * math.log(self.n / self.delta), least)
         if not needed < MOST:
             raise SuperlevelError(
-                f"round {t} would take {needed:.3g} measurements: give a tolerance > 0, which ends ties at the level"
+                f"round {t} would take {needed:.3g} measurements, more than can be counted: give a larger tolerance, "
+                "which also ends ties at the level"
             )
         return math.ceil(needed)
 
@@ -85,7 +91,7 @@ class Rounds:
         def enough(count: int) -> bool:
             return float(self.estimator.deviation(count, variance=variance, delta=failure)) <= precision
 
-        high = max(1, math.ceil(2 * math.log(2 / failure)) + 1)
+        high = 1
         while not enough(high):
             high *= 2
             if high > MOST:

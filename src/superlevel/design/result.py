@@ -67,17 +67,18 @@ class Design:
     def save(self, path: str | Path) -> None:
         """Write everything to one .npz file: arrays and numbers, no pickles."""
         dual = sparse.coo_array(self.dual)
-        np.savez_compressed(
-            path,
-            format=FORMAT,
-            weights=self.weights,
-            dual_at=np.stack(dual.coords),
-            dual_weights=dual.data,
-            dual_shape=self.dual.shape,
-            numbers=[self.value, self.lower_bound, self.truncation],
-            counts=[self.iterations, self.evaluations],
-            status=self.status.value,
-        )
+        with Path(path).open("wb") as file:  # numpy would add .npz to a name that lacks it
+            np.savez_compressed(
+                file,
+                format=FORMAT,
+                weights=self.weights,
+                dual_at=np.stack(dual.coords),
+                dual_weights=dual.data,
+                dual_shape=self.dual.shape,
+                numbers=[self.value, self.lower_bound, self.truncation],
+                counts=[self.iterations, self.evaluations],
+                status=self.status.value,
+            )
 
     @classmethod
     def load(cls, path: str | Path) -> Design:
@@ -100,7 +101,7 @@ class Design:
                     evaluations=evaluations,
                     truncation=truncation,
                 )
-        except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError("path", repr(str(path)), f"give a file that Design.save wrote ({error})") from error
