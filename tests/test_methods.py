@@ -338,6 +338,19 @@ def test_pairs_of_length_zero_speak_neither_for_nor_against_a_point(values: list
     np.testing.assert_array_equal(run.labels, found)
 
 
+def test_coordinates_that_the_arms_do_not_use_cost_nothing() -> None:
+    """The benchmark's 25 coordinates are two: the same designs and the same rounds, in a plane."""
+    runs = []
+    for points in (paper_arms(), paper_arms()[:, :2]):
+        problem = sl.Problem(sl.Domain(points), goal=sl.FractionOfMax(0.5), noise=1.0, bound=1.0)
+        method = sl.methods.make("milk", problem)
+        assert method.features.rank == 2
+        np.testing.assert_allclose(method.features.array @ method.features.array.T, points @ points.T, atol=1e-12)
+        plan = method.ask(method.init())
+        runs.append((plan.total, plan.certificate.value))
+    assert runs[0] == pytest.approx(runs[1], rel=1e-3)
+
+
 def test_without_a_ridge_only_the_span_matters() -> None:
     problem = sl.Problem(sl.Domain(paper_arms()), goal=sl.Threshold(0.5), noise=1.0, bound=1.0, delta=0.1, ridge=0.0)
     truth = problem.domain.points[:, 0]

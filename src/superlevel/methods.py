@@ -38,7 +38,7 @@ from superlevel.rules.design import DesignRule
 FALSE_ALARM = 1e-3  # probability with which a round may doubt a bound that holds
 RIDGE = 1e-7  # gamma of the paper's linear experiments, times the largest k(x, x)
 MISSED = 1e-3  # part of the largest k(x, x) that the features may miss at most
-CLOSE, ROUNDING = 1e-12, 1e-30  # squared lengths of a difference, relative to its parts', that may be, and are, none
+CLOSE, ROUNDING = 1e-12, 1e-28  # squared lengths of a difference, relative to its parts', that may be, and are, none
 SLACK = 1e-9  # relative; a mean that exceeds the bound by less does so by rounding
 LARGEST = 1e100
 NAMES = ("melk", "milk")
@@ -289,12 +289,21 @@ def _check_range(problem: Problem) -> None:
 def _features(problem: Problem, ridge: float, rtol: float) -> Features:
     """phi(x) for every point. Without a ridge only the span matters, and its coordinates are orthonormal."""
     kernel, points = problem.domain.kernel, problem.domain.points
+    if kernel is None and ridge > 0:
+        return embed(None, _turned(points))
     if ridge > 0:
         # However large the ridge is, the features are to be of some use.
         return embed(kernel, points, tol=min(tolerance(ridge, rtol), MISSED * float(problem.domain.diagonal().max())))
     found = embed(kernel, points, tol=0)
     coordinates = basis(found.array, ridge)
     return replace(found, array=coordinates.arms, residuals=np.zeros(len(points)))
+
+
+def _turned(points: Array) -> Array:
+    """The points in orthonormal coordinates of their span, (n, rank): a ridge sees lengths and angles only."""
+    _, sizes, axes = np.linalg.svd(points, full_matrices=False)
+    rank = int(np.count_nonzero(sizes > max(points.shape) * np.finfo(float).eps * sizes[0]))
+    return points if rank in {0, points.shape[1]} else points @ axes[:rank].T
 
 
 def _as_seed(seed: object) -> int:

@@ -7,8 +7,10 @@ import pytest
 from scipy.optimize import brentq
 
 import superlevel as sl
+from superlevel import robust
 from superlevel.arrays import Array
 from superlevel.confidence.rips import deviation
+from superlevel.confidence.rounds import COMPRESSION
 from superlevel.methods import Method
 from superlevel.records import Plan
 
@@ -51,6 +53,11 @@ def written_out(method: Method, plan: Plan, values: Array, direction: Array, mea
     return plain_catoni(samples, variance, 0.1 / 2 / n**2), float(np.sqrt(direction @ inverse @ direction))
 
 
+def deviation_of(method: Method, plan: Plan, length: float) -> float:
+    variance, failure = method.rounds.second_moment * length**2, method.rounds.failure(1, 49)
+    return robust.catoni_deviation(plan.total, variance=variance, delta=failure)
+
+
 @pytest.mark.parametrize("mean", [0.0, 2.0])
 def test_each_w_of_a_threshold_is_catoni_s_mean(mean: float) -> None:
     method, truth = world("melk", mean=mean)
@@ -58,7 +65,7 @@ def test_each_w_of_a_threshold_is_catoni_s_mean(mean: float) -> None:
     found = method.confidence.estimate(plan, method.init().undecided, values)
     for x, arm in enumerate(method.features.array):
         wanted, length = written_out(method, plan, values, arm, mean)
-        assert found.values[x] == pytest.approx(wanted, abs=1e-6 * plan.precision)
+        assert found.values[x] == pytest.approx(wanted, abs=COMPRESSION * deviation_of(method, plan, length))
         assert found.norms[x] == pytest.approx(length, rel=1e-10)
 
 
@@ -73,7 +80,7 @@ def test_each_w_of_a_pair_is_catoni_s_mean() -> None:
     for x, y in ((0, 0), (0, 5), (5, 0), (6, 2)):
         direction = method.features.array[x] - 0.7 * method.features.array[y]
         wanted, length = written_out(method, plan, values, direction, 0.0)
-        assert found.values[x, y] == pytest.approx(wanted, abs=1e-6 * plan.precision)
+        assert found.values[x, y] == pytest.approx(wanted, abs=COMPRESSION * deviation_of(method, plan, length))
         assert found.norms[x, y] == pytest.approx(length, rel=1e-10)
 
 

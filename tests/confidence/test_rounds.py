@@ -33,7 +33,7 @@ def test_a_round_keeps_its_precision_by_catoni_s_bound(t: int, value: float, sch
     failure = chosen.failure(t, n)
     assert count > 2 * math.log(2 / failure)
     union = math.log(2 * t**2 * n**2 / 0.1)
-    stated = chosen.precision(t) if schedule == "tight" else 4 * math.sqrt(value * 2.0 * union / count)
+    stated = chosen.precision(t) / 1.001 if schedule == "tight" else 4 * math.sqrt(value * 2.0 * union / count)
     assert robust.CATONI.deviation(count, variance=2.0 * value, delta=failure) <= stated * (1 + 1e-9)
     assert stated <= chosen.precision(t) * (1 + 1e-9)
 
@@ -44,9 +44,9 @@ def test_every_mean_gets_the_fewest_measurements_that_it_needs(estimator: robust
     for value in (1e-6, 0.3):
         count = chosen.samples(2, value, directions=50)
         failure = chosen.failure(2, 50)
-        assert estimator.deviation(count, variance=2.0 * value, delta=failure) <= chosen.precision(2)
+        assert 1.001 * estimator.deviation(count, variance=2.0 * value, delta=failure) <= chosen.precision(2)
         if count > 1:
-            assert estimator.deviation(count - 1, variance=2.0 * value, delta=failure) > chosen.precision(2)
+            assert 1.001 * estimator.deviation(count - 1, variance=2.0 * value, delta=failure) > chosen.precision(2)
 
 
 @given(st.integers(1, 8), st.floats(0.1, 20.0))
@@ -56,7 +56,7 @@ def test_one_measurement_less_would_not_be_tight(t: int, value: float) -> None:
     failure = chosen.failure(t, 50)
     least = math.floor(2 * math.log(2 / failure)) + 1
     if count > least:
-        assert robust.CATONI.deviation(count - 1, variance=2.0 * value, delta=failure) > chosen.precision(t)
+        assert 1.001 * robust.CATONI.deviation(count - 1, variance=2.0 * value, delta=failure) > chosen.precision(t)
 
 
 def test_the_failures_of_all_rounds_sum_to_at_most_delta() -> None:

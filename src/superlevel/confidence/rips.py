@@ -22,14 +22,13 @@ import numpy as np
 from superlevel import linalg, robust
 from superlevel.arrays import Array, Indices, Mask
 from superlevel.confidence import chebyshev
-from superlevel.confidence.rounds import C, Rounds
+from superlevel.confidence.rounds import COMPRESSION, C, Rounds
 from superlevel.design import information_factor
 from superlevel.features import Features
 from superlevel.goals import Bounds, FractionOfMax, Goal
 from superlevel.records import Plan
 
 BLOCK = 2**22  # factors held at a time: 32 MB
-COMPRESSION = 1e-4  # of its deviation: how far compressed samples may move a W
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

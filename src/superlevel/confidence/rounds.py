@@ -27,6 +27,7 @@ from superlevel.errors import InputError, SuperlevelError
 
 C = 4  # RIPS with Catoni's mean, Theorem of the RIPS appendix
 C1 = 2
+COMPRESSION = 1e-3  # of its deviation: how far RIPS lets compressed samples move an estimate
 MOST = 2**53  # more measurements than that are not whole numbers any more
 
 Schedule: TypeAlias = Literal["scaled", "paper", "tight"]
@@ -86,10 +87,11 @@ class Rounds:
         return math.ceil(needed)
 
     def _fewest(self, variance: float, failure: float, precision: float) -> int:
-        """The smallest count with a deviation of at most the precision."""
+        """The smallest count with a deviation of at most the precision, what compression moves included."""
 
         def enough(count: int) -> bool:
-            return float(self.estimator.deviation(count, variance=variance, delta=failure)) <= precision
+            deviation = float(self.estimator.deviation(count, variance=variance, delta=failure))
+            return (1 + COMPRESSION) * deviation <= precision
 
         high = 1
         while not enough(high):

@@ -26,7 +26,7 @@ from superlevel.arrays import Array, Indices
 NEAR = 0.5  # samples with reach |y - centre| beyond this are few by Chebyshev's inequality and stay as they are
 FLAT = 1e-12  # a bin's variance, in squared widths, that the rounding of its moments may have made
 THIN = 1e-10  # and one below which they no longer tell the skewness
-SEEN = 2**16  # samples that the middles of the groups are found from
+SEEN = 2**14  # samples that the middles of the groups are found from
 SMALLEST_BLOCK, LARGEST_BLOCK = 2**16, 2**20  # samples at a time: a few MB of temporaries
 
 

@@ -27,7 +27,7 @@ from superlevel.robust.samples import Products, Samples, as_given, as_samples, s
 Numbers = TypeVar("Numbers", float, Array)
 """One number, or one for each direction."""
 
-TILE = 2**16  # samples times directions at a time: four buffers of 512 kB
+TILE = 2**15  # samples times directions at a time: four buffers of 256 kB
 WIDEST = 128  # directions of a tile
 PRECISION = 1e-8  # of an estimate, in deviations
 MAX_ITER = 200  # halving the bracket alone ends sooner
