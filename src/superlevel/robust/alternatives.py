@@ -47,7 +47,7 @@ def median_of_means(samples: ArrayLike | Products, *, delta: float) -> float | A
 def median_of_means_deviation(count: int, *, variance: Numbers, delta: float) -> Numbers:
     """2 sqrt(v / m) for blocks of m = floor(N / k) samples or more; infinite for N < k.
 
-    Lugosi and Mendelson 2019, Found. Comput. Math. 19:1145, Theorem 2. By Chebyshev's inequality a block is farther
+    Lugosi and Mendelson 2019, Found. Comput. Math. 19:1145. By Chebyshev's inequality a block is farther
     off with probability 1/4 at most, and by Hoeffding's half of the k blocks are with probability exp(-k / 8) at
     most. Both sides are counted in that, and blocks of unequal sizes are no worse than their smallest.
     """
@@ -93,7 +93,7 @@ def trimmed_mean(samples: ArrayLike | Products, *, delta: float) -> float | Arra
 def trimmed_mean_deviation(count: int, *, variance: Numbers, delta: float) -> Numbers:
     """9 sqrt(v log(8 / delta) / n) for halves of n = floor(N / 2); infinite where N is too small for the estimator.
 
-    Lugosi and Mendelson 2019, Found. Comput. Math. 19:1145, Theorem 6. With e = r / n, which must be at most 3/8, the
+    Lugosi and Mendelson 2019, Found. Comput. Math. 19:1145. With e = r / n, which must be at most 3/8, the
     limits lie between the quantiles e/2 and 2e on either side with probability 1 - delta / 2 (Bernstein); clipping
     there moves the mean by sqrt(8 e v) at most, and the clipped samples' mean obeys Bernstein's inequality.
     """
@@ -118,7 +118,7 @@ def mean(samples: ArrayLike | Products) -> float | Array:
 
 
 def mean_deviation(count: int, *, variance: Numbers, delta: float) -> Numbers:
-    """sqrt(v / (N delta)), Chebyshev's inequality: nothing better holds for every distribution (Catoni 2012, ch. 6)."""
+    """sqrt(v / (N delta)), Chebyshev's inequality: nothing better holds for every distribution (Catoni 2012)."""
     return scaled(1 / np.sqrt(as_count("count", count) * as_number("delta", delta, above=0, below=1)), variance)
 
 

@@ -8,7 +8,7 @@ mu          the root of sum_i psi(alpha (z_i - mu)) = 0
 D           sqrt(2 v L / (N - 2 L)), with |mu - mean| < D with probability 1 - delta; alpha D = 2 L / N
 
 Catoni 2012, Ann. Inst. H. Poincare 48:1148; in this form Lugosi and Mendelson 2019, Found. Comput. Math. 19:1145,
-Theorem 5: exp(psi(u)) <= 1 + u + u^2 / 2 and its mirror image bound the sum from both sides by quadratics in mu that
+where exp(psi(u)) <= 1 + u + u^2 / 2 and its mirror image bound the sum from both sides by quadratics in mu that
 this alpha makes touch zero, where they do first, at distance D.
 """
 
