@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import superlevel as sl
+from superlevel.arrays import Array
 from superlevel.errors import InputError
 
 
@@ -35,6 +36,46 @@ def test_a_tolerance_beyond_every_point_is_refused_and_planned_as_nothing() -> N
     problem = sl.Problem(domain, goal=sl.Threshold(0.0), noise=1.0, bound=1.0, tolerance=0.5)
     rows = {row.name: row.measurements for row in sl.bounds.plan(problem, values).rows}
     assert rows["lower bound"] == 0.0
+
+
+def nearest_beyond(
+    points: Array, values: Array, epsilon: float, tolerance: float, weights: Array, *, reach: float
+) -> float:
+    """1 / ||f' - f||^2 of the nearest f' of a grid in a plane that puts a clear point clearly on the other side."""
+    side = np.linspace(-reach, reach, 1201)
+    moves = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    changed = values + moves @ points.T
+    margin = values - (1 - epsilon) * values.max()
+    other = changed - (1 - epsilon) * changed.max(axis=1, keepdims=True)
+    clear = np.abs(margin) > tolerance
+    crossed = ((np.sign(margin) * other < -tolerance) & clear).any(axis=1)
+    return float(1 / (((moves @ points.T) ** 2) @ weights)[crossed].min())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_fraction_of_the_maximum_with_a_tolerance_against_a_grid(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(5, 2))
+    values = points @ rng.normal(size=2)
+    values *= np.sign(values[np.argmax(np.abs(values))]) / np.abs(values).max()  # the maximum is 1
+    theta = np.linalg.lstsq(points, values, rcond=None)[0]
+    bound = sl.bounds.implicit(sl.Domain(points), values, epsilon=0.5, noise=1.0, tolerance=0.1, rtol=1e-3)
+    changes = np.abs(np.linalg.lstsq(points, (bound.alternatives.functions - values).T, rcond=None)[0]).max()
+    found = nearest_beyond(points, points @ theta, 0.5, 0.1, bound.weights, reach=3 * float(changes))
+    assert found <= bound.complexity * (1 + 1e-6)
+    assert found == pytest.approx(bound.complexity, rel=0.03)
+
+
+def test_a_tolerance_only_lowers_the_implicit_bound() -> None:
+    values = np.array([1.0, 0.8, 0.52, 0.45, 0.1])
+    found = [
+        sl.bounds.implicit(sl.Domain(np.eye(5)), values, epsilon=0.5, noise=1.0, tolerance=tolerance).samples
+        for tolerance in (0.0, 0.01, 0.03, 0.2, 0.45)
+    ]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] > 0
+    with pytest.raises(InputError, match=r"tolerance is 0.6: give a smaller one: every point is within it"):
+        sl.bounds.implicit(sl.Domain(np.eye(5)), values, epsilon=0.5, noise=1.0, tolerance=0.6)
 
 
 @pytest.mark.parametrize("schedule", ["scaled", "tight"])

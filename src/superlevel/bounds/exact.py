@@ -72,6 +72,7 @@ def implicit(
     noise: float | ArrayLike,
     delta: float = 0.1,
     mean: float = 0.0,
+    tolerance: float = 0.0,
     ridge: float | None = None,
     rtol: float = 0.01,
 ) -> ImplicitBound:
@@ -84,6 +85,8 @@ def implicit(
         noise: standard deviation of a measurement, or (n,) one for each point, as for `explicit`.
         delta: allowed probability of a wrong set.
         mean: known mean of f.
+        tolerance: points this near to the level, or nearer, may be declared either way. As for `explicit`, they need
+            nothing, and f' must put any other point beyond the tolerance on the other side.
         ridge: as for `explicit`; it only lowers the bound.
         rtol: how closely H is found.
 
@@ -97,7 +100,9 @@ def implicit(
     goal, given = FractionOfMax(epsilon), as_values(domain, values)
     sound = as_noise(noise, domain.n)
     unit = information(sound.sigma, delta)
-    instance = make_instance(domain, given, goal, loudness=sound.loudness, mean=mean, ridge=ridge, rtol=rtol)
+    instance = make_instance(
+        domain, given, goal, loudness=sound.loudness, mean=mean, tolerance=tolerance, ridge=ridge, rtol=rtol
+    )
     tied = instance.outside[margins(goal, given)[instance.outside] == 0.0]
     found = saddle(instance, rtol=rtol) if not len(tied) else _tie(instance, tied, int(given.argmax()), rtol)
     return ImplicitBound(
@@ -123,9 +128,14 @@ def make_instance(
     mean: float,
     ridge: float | None,
     rtol: float,
+    tolerance: float = 0.0,
 ) -> Instance:
     """Features, gaps, and which points can be moved."""
     check_maximum(values)
+    slack = as_number("tolerance", tolerance, at_least=0.0)
+    clear = margins(goal, values) > slack if slack > 0.0 else np.ones(domain.n, dtype=np.bool_)
+    if not clear.any():
+        raise InputError("tolerance", slack, "give a smaller one: every point is within it, and nothing need be found")
     mean, gamma = as_number("mean", mean), as_ridge(domain, ridge)
     points = as_features(domain, ridge=gamma, rtol=rtol).array
     if domain.kernel is None:
@@ -138,11 +148,11 @@ def make_instance(
     return Instance(
         arms=points * loudness[:, None],
         points=points,
-        gaps=gaps(goal, values),
+        gaps=gaps(goal, values) + np.where(member, slack, -slack)[:, None],
         share=1.0 - goal.epsilon,
         ridge=gamma,
-        inside=np.flatnonzero(member),
-        outside=np.flatnonzero(open_),
+        inside=np.flatnonzero(member & clear),
+        outside=np.flatnonzero(open_ & clear),
     )
 
 

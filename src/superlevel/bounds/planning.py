@@ -21,7 +21,7 @@ from superlevel.arrays import Array
 from superlevel.bounds.exact import implicit
 from superlevel.bounds.lower import LowerBound, explicit
 from superlevel.bounds.noiseless import ROOM, Round, bound_of, checked, rounds
-from superlevel.bounds.setting import as_ridge
+from superlevel.bounds.setting import as_ridge, margins
 from superlevel.bounds.theorems import UpperBound, upper
 from superlevel.confidence.rounds import Schedule
 from superlevel.errors import InputError, SuperlevelError
@@ -61,10 +61,10 @@ class Case:
         goal, noise, f = self.problem.goal, self.problem.noise, self.values
         if np.min(noise) == 0.0:
             return None
+        if self.problem.tolerance > 0.0 and (margins(goal, f) <= self.problem.tolerance).all():
+            return None
         match goal:
             case Threshold(alpha):
-                if (np.abs(f - alpha) <= self.problem.tolerance).all() and self.problem.tolerance > 0.0:
-                    return None
                 return explicit(
                     self.problem.domain,
                     f,
@@ -82,6 +82,7 @@ class Case:
                     noise=noise,
                     delta=self.problem.delta,
                     mean=self.problem.mean,
+                    tolerance=self.problem.tolerance,
                     rtol=self.rtol,
                 )
 
@@ -132,8 +133,7 @@ def lower_bound(case: Case) -> Row:
     """What no algorithm can beat."""
     if case.lower is None:
         return case.row("lower bound", 0.0, "points without noise, or all within the tolerance")
-    exact = "" if case.problem.tolerance == 0.0 or isinstance(case.problem.goal, Threshold) else "; no tolerance"
-    return case.row("lower bound", case.lower.samples, f"any algorithm right for every f, on average{exact}")
+    return case.row("lower bound", case.lower.samples, "any algorithm right for every f, on average")
 
 
 def best_rounds(case: Case) -> Row:
