@@ -78,6 +78,14 @@ def test_a_tolerance_only_lowers_the_implicit_bound() -> None:
         sl.bounds.implicit(sl.Domain(np.eye(5)), values, epsilon=0.5, noise=1.0, tolerance=0.6)
 
 
+def test_all_of_the_set_may_be_within_the_tolerance() -> None:
+    """Then only what is far outside must be told from functions that have it far inside."""
+    values = np.array([1.0, 0.95, 0.0])
+    bound = sl.bounds.implicit(sl.Domain(np.eye(3)), values, epsilon=0.1, noise=1.0, tolerance=0.2, rtol=1e-3)
+    assert 0 < bound.lower_bound <= bound.complexity
+    assert bound.gap <= 1e-3
+
+
 @pytest.mark.parametrize("schedule", ["scaled", "tight"])
 def test_a_simulated_run_lies_between_its_plan_s_best_and_worst(schedule: str) -> None:
     rng = np.random.default_rng(3)

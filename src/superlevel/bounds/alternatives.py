@@ -98,8 +98,9 @@ def nearest(instance: Instance, weights: Array, pairs: Indices) -> Nearest:
     ratios = pair_ratios(instance, white)
     own = ratios[instance.inside]
     worst = instance.inside * len(white) + own.argmax(axis=1)
-    entering = _entering(instance, white, ratios, float(own.max()))
-    level = max(float(own.max()), entering.level)
+    hardest = float(own.max(initial=0.0))
+    entering = _entering(instance, white, ratios, hardest)
+    level = max(hardest, entering.level)
     rows = linalg.whiten(factor, instance.directions(np.union1d(worst, pairs)))
     sizes = linalg.squared_norms(rows)
     close = sizes > CLOSE * level

@@ -28,6 +28,8 @@ from superlevel.errors import InputError, SuperlevelError
 from superlevel.goals import FractionOfMax, Threshold
 from superlevel.problem import Problem
 
+LOOSE = 0.05  # how closely the implicit lower bound is found: it is a bound in any case, and slow to sharpen
+
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -83,7 +85,7 @@ class Case:
                     delta=self.problem.delta,
                     mean=self.problem.mean,
                     tolerance=self.problem.tolerance,
-                    rtol=self.rtol,
+                    rtol=max(self.rtol, LOOSE),
                 )
 
     @cached_property

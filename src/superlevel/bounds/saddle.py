@@ -34,7 +34,8 @@ FINER = 0.2  # part of rtol to which each design problem is solved
 HELPS = 0.3  # a design step should take off this part of the gap,
 TRIES = 2  # or this many in a row may not
 INWARD = 0.6  # weight of the best design in an in-out step
-FORGET = 6  # games that a change may sit out before it is dropped
+FORGET = 6  # games that a change may sit out before it is dropped,
+MANY = 300  # unless there are so many that one is enough: the linear programmes would take all the time
 ROUNDING = 1e-8  # taken off the bound: the changes keep their constraints to nine digits
 
 
@@ -127,7 +128,7 @@ def _play(instance: Instance, game: _Game | None, here: Nearest) -> _Game:
         idle = np.append(game.idle, idle)
     mixture, reply = _solve_game(table * here.value)
     idle = np.where(mixture > 0.0, 0, idle + 1)
-    kept = idle < FORGET
+    kept = idle < (FORGET if len(idle) <= MANY else 1)
     return _Game(moves=moves[kept], table=table[:, kept], idle=idle[kept], mixture=mixture[kept], reply=reply)
 
 
