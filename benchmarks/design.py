@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import argparse
 import re
-import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from matplotlib import cbook
@@ -24,11 +22,11 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.gaussian_process.kernels import RBF
 from threadpoolctl import threadpool_limits
+from timing import timed
 
 from superlevel import design, features
 from superlevel.arrays import Array, Mask
 
-T = TypeVar("T")
 RIDGES = (0.1, 0.01, 0.001, 1e-5)
 RTOL = 0.01
 console = Console(width=150)
@@ -207,16 +205,6 @@ def near_level(kernel: Any, points: Array) -> Mask:
     """The fifth of the points where a random function is nearest to 0."""
     function = np.abs(draw(kernel, points))
     return np.asarray(function <= np.quantile(function, 0.2))
-
-
-def timed(work: Callable[[], T], repeat: int) -> tuple[T, float]:
-    """What the work returns, and the shortest of its times: on a shared machine the others measure the neighbours."""
-    seconds = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        result = work()
-        seconds.append(time.perf_counter() - start)
-    return result, min(seconds)
 
 
 def geometric(ratios: list[float]) -> float:

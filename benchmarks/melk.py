@@ -13,12 +13,13 @@ import argparse
 import math
 import resource
 import time
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from sklearn.gaussian_process.kernels import RBF
+from timing import timed
 
 import superlevel as sl
 from superlevel.arrays import Array
@@ -48,9 +49,9 @@ def linear(repeat: int) -> None:
             problem = sl.Problem(sl.Domain(arms), goal=goal, noise=1.0, bound=1.0, delta=0.1)
             method = sl.methods.make(name, problem, schedule=schedule)
             run = sl.simulate(method, oracle)
-            took = shortest(lambda method=method: sl.simulate(method, oracle), repeat)  # type: ignore[misc]
+            _, took = timed(partial(sl.simulate, method, oracle), repeat)
             rng = np.random.default_rng(0)
-            drawing = shortest(lambda run=run, rng=rng: rng.standard_normal(run.samples), 3 * repeat)  # type: ignore[misc]
+            _, drawing = timed(partial(rng.standard_normal, run.samples), 3 * repeat)
             correct = int((run.labels == np.where(truth > 0.5, 1, -1)).sum())
             table.add_row(
                 name,
@@ -105,7 +106,7 @@ def large() -> None:
     started = time.perf_counter()
     run = sl.simulate(sl.methods.make("milk", problem), sl.oracles.Gaussian(truth, noise=0.1))
     took = time.perf_counter() - started
-    drawing = shortest(lambda: np.random.default_rng(0).standard_normal(run.samples), 3)
+    _, drawing = timed(partial(np.random.default_rng(0).standard_normal, run.samples), 3)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     console.print(run)
     console.print(f"400 points, ratio to drawing the normals {took / drawing:.0f}, peak memory {peak:.2f} GB")
@@ -117,15 +118,6 @@ def linear_arms(n: int = 100, d: int = 25, seed: int = 0) -> Array:
     arms[0, 0] = arms[1, 1] = 1.0
     arms[2:, 0], arms[2:, 1] = np.cos(angles), np.sin(angles)
     return arms
-
-
-def shortest(action: Callable[[], object], repeat: int) -> float:
-    times = []
-    for _ in range(repeat):
-        started = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - started)
-    return min(times)
 
 
 if __name__ == "__main__":

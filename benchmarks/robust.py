@@ -12,23 +12,20 @@ from __future__ import annotations
 
 import argparse
 import re
-import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
+from timing import timed
 
 from superlevel import robust
 from superlevel.arrays import Array
 
-T = TypeVar("T")
 DELTA = 0.01
 GROUPS = 50
 STREAMED, PLAIN = 8, 3  # directions that the slow ways are timed on
@@ -122,16 +119,6 @@ def peak_memory(count: int, directions: int) -> float:
     # Linux carries ru_maxrss over from the parent; the high-water mark of the address space starts afresh.
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
-
-
-def timed(work: Callable[[], T], repeat: int) -> tuple[T, float]:
-    """What the work returns, and the shortest of its times: on a shared machine the others measure the neighbours."""
-    seconds = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        result = work()
-        seconds.append(time.perf_counter() - start)
-    return result, min(seconds)
 
 
 if __name__ == "__main__":

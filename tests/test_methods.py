@@ -217,9 +217,17 @@ def test_a_plan_of_another_state_or_method_is_refused() -> None:
     decided = replace(
         state, reading=Reading(labels=np.array([0, 1, 0], dtype=np.int8), undecided=state.undecided.copy())
     )
-    for asked, told in ((method, other), (method, decided), (sl.methods.make("melk", tighter), state)):
+    for whose, told in ((method, other), (method, decided), (sl.methods.make("melk", tighter), state)):
         with pytest.raises(InputError, match="plan is for another state or method"):
-            asked.tell(told, plan, values)
+            whose.tell(told, plan, values)
+    smooth = [
+        sl.Problem(sl.Domain(np.arange(3.0), RBF(scale)), goal=problem.goal, noise=0.1, bound=1.0)
+        for scale in (1.0, 1.0001)
+    ]
+    one, two = (sl.methods.make("melk", each) for each in smooth)  # scikit-learn prints the same for both kernels
+    asked = one.ask(one.init())
+    with pytest.raises(InputError, match="plan is for another state or method"):
+        two.tell(two.init(), asked, np.zeros(asked.total))
     four = sl.methods.make("melk", apart([1.0] * 4, goal=sl.Threshold(0.0))[0])
     with pytest.raises(InputError, match="state is of 3 points and 1-d directions: give one of this method, for 4"):
         four.tell(state, plan, values)

@@ -133,3 +133,14 @@ def as_floats(field: str, values: ArrayLike) -> Array:
     except (TypeError, ValueError, OverflowError) as error:
         got = f"of type {type(values).__name__} and holds something other than numbers"
         raise InputError(field, got, f"give numbers ({error})") from error
+
+
+def as_deviations(field: str, values: object, length: int) -> float | Array:
+    """A standard deviation >= 0, or a read-only copy of ``length`` of them."""
+    if isinstance(values, str) or not hasattr(values, "__len__"):
+        return as_number(field, values, at_least=0.0)
+    deviations = as_vector(field, values, length=length).copy()  # type: ignore[arg-type]
+    if (deviations < 0.0).any():
+        at = int(np.argmax(deviations < 0.0))
+        raise InputError(f"{field}[{at}]", deviations[at], "give standard deviations >= 0")
+    return frozen(deviations)

@@ -26,6 +26,7 @@ from superlevel.errors import InputError
 _CHECKED_POINTS = 200
 _RTOL = 1e-8
 _SHOWN_COORDINATES = 4
+NUMBER = "give a finite number with a decimal point, or choose other columns with columns=[...]"
 
 
 class Kernel(Protocol):
@@ -333,7 +334,7 @@ def _places(header: _Row, columns: Sequence[str] | None) -> list[int]:
     return [header.cells.index(name) for name in wanted]
 
 
-def _numbers(row: _Row, header: list[str], places: list[int]) -> list[float]:
+def _numbers(row: _Row, header: list[str], places: list[int], *, remedy: str = NUMBER) -> list[float]:
     """The wanted cells of a row as finite numbers."""
     if len(row.cells) > len(header):
         raise InputError(row.place, f"{len(row.cells)} cells long", f"give {len(header)} cells, as in the header")
@@ -343,7 +344,6 @@ def _numbers(row: _Row, header: list[str], places: list[int]) -> list[float]:
     for place in places:
         cell = row.cells[place]
         if not _is_number(cell) or not math.isfinite(float(cell)):
-            remedy = "give a finite number with a decimal point, or choose other columns with columns=[...]"
             raise InputError(row.column(header[place]), reprlib.repr(cell) if cell else "empty", remedy)
     return [float(row.cells[place]) for place in places]
 
@@ -351,7 +351,7 @@ def _numbers(row: _Row, header: list[str], places: list[int]) -> list[float]:
 def _number_or_blank(row: _Row, header: list[str], place: int) -> float:
     if len(row.cells) == len(header) and not row.cells[place]:
         return math.nan
-    return _numbers(row, header, [place])[0]
+    return _numbers(row, header, [place], remedy="give a finite number with a decimal point, or leave it empty")[0]
 
 
 def _is_number(cell: str) -> bool:

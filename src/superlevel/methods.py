@@ -18,27 +18,26 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel import design, robust
-from superlevel.arrays import Array, Mask, as_number, as_vector
+from superlevel.arrays import Array, as_number, as_vector
 from superlevel.confidence.rips import Rips
 from superlevel.confidence.rounds import Rounds, as_schedule
 from superlevel.design.basis import basis
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.features import Features, embed, tolerance
 from superlevel.goals import Bounds, FractionOfMax, Goal, Reading, Threshold
-from superlevel.linalg import inner, squared_norms
 from superlevel.problem import Problem
 from superlevel.records import Info, Plan, State, Stop
-from superlevel.rules.design import DesignRule
+from superlevel.rules.design import DesignRule, unknown
 
 FALSE_ALARM = 1e-3  # probability with which a round may doubt a bound that holds
 RIDGE = 1e-7  # gamma of the paper's linear experiments, times the largest k(x, x)
 MISSED = 1e-3  # part of the largest k(x, x) that the features may miss at most
-CLOSE, ROUNDING = 1e-12, 1e-28  # squared lengths of a difference, relative to its parts', that may be, and are, none
 SLACK = 1e-9  # relative; a mean that exceeds the bound by less does so by rounding
 LARGEST = 1e100
 NAMES = ("melk", "milk")
@@ -123,7 +122,7 @@ class Method:
         neither for nor against its point, as in the paper's lemma, where a point is in if no pair is below zero.
         """
         goal, slack = self.problem.goal, self.problem.misspecification
-        zero = self._zeros()
+        zero = ~unknown(goal, self.features)
         if not zero.any():
             return reading
         offset = goal.offset(self.problem.mean)
@@ -134,26 +133,13 @@ class Method:
         known = np.where(zero, np.inf if in_set else -np.inf, np.nan)
         return goal.read(reading, Bounds(lower=known, upper=known))
 
-    def _zeros(self) -> Mask:
-        """Which directions have no length, of the shape of the goal's directions."""
-        arms, goal = self.features.array, self.problem.goal
-        lengths = squared_norms(arms)
-        if isinstance(goal, Threshold):
-            return np.asarray(lengths == 0)
-        share = 1 - goal.epsilon
-        sizes = lengths[:, None] + share**2 * lengths
-        zero = np.asarray(sizes - 2 * share * inner(arms, arms) <= CLOSE * sizes)
-        # The product form cancels: a small epsilon makes short pairs that are not zero.
-        first, second = np.nonzero(zero)
-        zero[first, second] = squared_norms(arms[first] - share * arms[second]) <= ROUNDING * sizes[first, second]
-        return zero
-
     def _origin(self, state: State) -> str:
         """Of everything that a plan depends on, as it was given: numbers that a solver computed may change with it."""
         problem = self.problem
         given = (
             *(self.name, self.rounds.schedule, state.seed, state.phase, state.samples, self.rule.ridge, self.rule.rtol),
-            *(problem.goal, problem.bound, problem.delta, problem.mean, problem.tolerance, problem.domain.kernel),
+            *(problem.goal, problem.bound, problem.delta, problem.mean, problem.tolerance),
+            *(self.rounds.estimator.name, _parameters(problem.domain.kernel)),
         )
         digest = blake2b(repr(given).encode(), digest_size=16)
         for array in (problem.domain.points, np.asarray(problem.noise), state.labels, np.packbits(state.undecided)):
@@ -231,23 +217,14 @@ def make(
     with those that the robust mean needs. ``estimator`` is that mean; other ones than Catoni's need "tight", because
     the printed constants are Catoni's. ``rtol`` is how far from the best each design may be.
     """
-    if name not in NAMES:
-        raise InputError("name", repr(name), f"choose out of {', '.join(NAMES)}")
-    if confidence not in CONFIDENCES:
-        raise InputError("confidence", repr(confidence), f"choose out of {', '.join(CONFIDENCES)}")
-    if not isinstance(problem, Problem):
-        raise InputError("problem", f"of type {type(problem).__name__}", "give Problem(domain, goal=..., noise=...)")
-    if not isinstance(problem.goal, GOALS[name]):
-        raise InputError("problem.goal", repr(problem.goal), f"{name} is for {GOALS[name].__name__}(...)")
-    if problem.bound is None:
-        raise InputError("problem.bound", None, "the rips confidence needs B with |f(x) - mean| <= B at every point")
-    _check_range(problem)
+    _check_problem(name, problem, confidence)
     chosen = as_schedule(schedule)
     if not isinstance(estimator, robust.Estimator):
         raise InputError("estimator", repr(estimator), "give robust.CATONI, MEDIAN_OF_MEANS or TRIMMED_MEAN")
     if estimator is not robust.CATONI and chosen != "tight":
         raise InputError("schedule", repr(schedule), "the printed constants are for Catoni's mean: give 'tight'")
     rtol = as_number("rtol", rtol, above=0)
+    assert problem.bound is not None
     ridge = RIDGE * float(problem.domain.diagonal().max()) if problem.ridge is None else problem.ridge
     features = _features(problem, ridge, rtol)
     rounds = Rounds(
@@ -277,13 +254,30 @@ def make(
     )
 
 
-def _check_range(problem: Problem) -> None:
-    """Numbers whose squares or logarithms are numbers too."""
-    for field, size in (("bound", problem.bound or 0.0), ("noise", float(np.max(problem.noise)))):
+def _check_problem(name: str, problem: Problem, confidence: str) -> None:
+    """What the method and its confidence need of a problem."""
+    if name not in NAMES:
+        raise InputError("name", repr(name), f"choose out of {', '.join(NAMES)}")
+    if confidence not in CONFIDENCES:
+        raise InputError("confidence", repr(confidence), f"choose out of {', '.join(CONFIDENCES)}")
+    if not isinstance(problem, Problem):
+        raise InputError("problem", f"of type {type(problem).__name__}", "give Problem(domain, goal=..., noise=...)")
+    if not isinstance(problem.goal, GOALS[name]):
+        raise InputError("problem.goal", repr(problem.goal), f"{name} is for {GOALS[name].__name__}(...)")
+    if problem.bound is None:
+        raise InputError("problem.bound", None, "the rips confidence needs B with |f(x) - mean| <= B at every point")
+    # Numbers whose squares and logarithms are numbers too.
+    for field, size in (("bound", problem.bound), ("noise", float(np.max(problem.noise)))):
         if size > LARGEST:
             raise InputError(f"problem.{field}", size, f"rescale the measurements: give at most {LARGEST:g}")
     if problem.delta < 1 / LARGEST:
         raise InputError("problem.delta", problem.delta, f"give at least {1 / LARGEST:g}")
+
+
+def _parameters(kernel: Any) -> str:
+    """Everything that a kernel was made of: scikit-learn's repr has three digits only."""
+    known = kernel.get_params() if hasattr(kernel, "get_params") else {}
+    return repr((kernel, sorted((name, repr(value)) for name, value in known.items())))
 
 
 def _features(problem: Problem, ridge: float, rtol: float) -> Features:

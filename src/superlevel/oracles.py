@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel.arrays import Array, Indices, as_floats, as_number, as_vector, frozen
+from superlevel.arrays import Array, Indices, as_deviations, as_floats, as_number, as_vector, frozen
 from superlevel.errors import InputError
 
 
@@ -45,14 +45,7 @@ class _Additive(ABC):
         if not truth.size:
             raise InputError("values", "empty", "give the value of f at every point")
         object.__setattr__(self, "values", frozen(truth.copy()))
-        if np.ndim(self.noise):
-            noise: float | Array = frozen(as_vector("noise", self.noise, length=len(truth)).copy())
-            if (noise < 0).any():  # type: ignore[union-attr]
-                at = int(np.argmin(noise))
-                raise InputError(f"noise[{at}]", noise[at], "give standard deviations >= 0")  # type: ignore[index]
-        else:
-            noise = as_number("noise", self.noise, at_least=0)
-        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "noise", as_deviations("noise", self.noise, len(truth)))
 
     def measure(self, indices: Indices, rng: np.random.Generator) -> Array:
         """(N,) one measurement at each of the points (N,)."""

@@ -8,9 +8,7 @@ from __future__ import annotations
 import reprlib
 from dataclasses import KW_ONLY, dataclass
 
-import numpy as np
-
-from superlevel.arrays import Array, as_number, as_vector
+from superlevel.arrays import Array, as_deviations, as_number
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.goals import FractionOfMax, Goal, Threshold
@@ -53,7 +51,7 @@ class Problem:
         if not isinstance(self.goal, Threshold | FractionOfMax):
             raise InputError("goal", reprlib.repr(self.goal), "give Threshold(value) or FractionOfMax(epsilon)")
         checked = {
-            "noise": _deviations(self.noise, self.domain.n),
+            "noise": as_deviations("noise", self.noise, self.domain.n),
             "bound": None if self.bound is None else as_number("bound", self.bound, above=0.0),
             "delta": as_number("delta", self.delta, above=0.0, below=1.0),
             "mean": as_number("mean", self.mean),
@@ -64,15 +62,3 @@ class Problem:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-
-
-def _deviations(noise: object, n: int) -> float | Array:
-    """One standard deviation, or a read-only copy of n of them."""
-    if isinstance(noise, str) or not hasattr(noise, "__len__"):
-        return as_number("noise", noise, at_least=0.0)
-    deviations = as_vector("noise", noise, length=n).copy()  # type: ignore[arg-type]
-    if (deviations < 0.0).any():
-        at = int(np.argmax(deviations < 0.0))
-        raise InputError(f"noise[{at}]", deviations[at], "give standard deviations >= 0")
-    deviations.setflags(write=False)
-    return deviations

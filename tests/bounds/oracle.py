@@ -6,6 +6,8 @@ import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.worlds import paper_arms
+
 Array = NDArray[np.float64]
 
 
@@ -15,10 +17,7 @@ def normal(seed: int, *shape: int) -> Array:
 
 def benchmark() -> tuple[Array, Array]:
     """Points (100, 25) and values of the paper's linear benchmark: they span two dimensions, theta = e_1."""
-    points = np.zeros((100, 25))
-    points[0, 0] = points[1, 1] = 1.0
-    angle = np.pi / 4 * (1 + np.random.default_rng(0).uniform(-0.2, 0.2, size=98))
-    points[2:, 0], points[2:, 1] = np.cos(angle), np.sin(angle)
+    points = paper_arms()
     return points, points[:, 0].copy()
 
 

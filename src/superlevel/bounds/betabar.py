@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, Mask, as_number
-from superlevel.bounds.setting import as_features, as_ridge, as_values, check_maximum, gaps, targets, unknown
+from superlevel.bounds.setting import as_features, as_ridge, as_values, check_maximum, gaps
 from superlevel.design import Design, solve
 from superlevel.domain import Domain
 from superlevel.features import Features
 from superlevel.goals import FractionOfMax, Goal
+from superlevel.rules.design import targets, unknown
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,13 +31,12 @@ from superlevel.bounds.setting import (
     gaps,
     inside,
     margins,
-    targets,
-    unknown,
 )
 from superlevel.design import Design, solve
 from superlevel.domain import Domain
 from superlevel.features import Features
 from superlevel.goals import FractionOfMax, Goal, Threshold
+from superlevel.rules.design import targets, unknown
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

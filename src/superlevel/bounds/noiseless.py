@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, as_number
-from superlevel.bounds.setting import as_features, as_ridge, as_values, check_maximum, gaps, margins, targets, unknown
+from superlevel.bounds.setting import as_features, as_ridge, as_values, check_maximum, gaps, margins
 from superlevel.confidence.rounds import Rounds, Schedule
 from superlevel.design import Design, solve
 from superlevel.errors import InputError
@@ -31,6 +31,7 @@ from superlevel.features import Features
 from superlevel.goals import UNDECIDED, Bounds, FractionOfMax, Reading
 from superlevel.problem import Problem
 from superlevel.robust import CATONI
+from superlevel.rules.design import targets, unknown
 
 ROOM = 1.5  # a function is taken to stay within this times its largest value, where no bound is given
 

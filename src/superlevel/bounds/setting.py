@@ -17,16 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel import linalg
 from superlevel.arrays import Array, Mask, as_number, as_vector
-from superlevel.design import Pairs, Subset
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.features import Features, embed, tolerance
 from superlevel.goals import FractionOfMax, Goal, Threshold
 
 RIDGE = 1e-7  # of the largest k(x, x), where a kernel comes without a ridge
-NOTHING = 1e-14  # squared length of a pair's direction, relative to its two parts, that is rounding
 
 
 def as_ridge(domain: Domain, ridge: float | None) -> float:
@@ -126,26 +123,3 @@ def inside(goal: Goal, values: Array) -> Mask:
             return np.asarray(values > alpha)
         case FractionOfMax(epsilon):
             return np.asarray(values > (1.0 - epsilon) * float(values.max()))
-
-
-def unknown(goal: Goal, features: Features) -> Mask:
-    """The directions, (n,) or (n, n), that are not zero: the value of a zero one is known without measuring."""
-    array = features.array
-    match goal:
-        case Threshold():
-            return np.asarray(array.any(axis=1))
-        case FractionOfMax(epsilon):
-            share = 1.0 - epsilon
-            lengths = linalg.squared_norms(array)
-            parts = np.add.outer(lengths, share**2 * lengths)
-            return np.asarray(parts - 2.0 * share * linalg.inner(array, array) > NOTHING * parts)
-
-
-def targets(goal: Goal, mask: Mask, scales: Array | None = None) -> Subset | Pairs:
-    """Some of a goal's directions, divided by their scales, as targets of a design."""
-    used = None if scales is None else np.where(mask, scales, 1.0)
-    match goal:
-        case Threshold():
-            return Subset(mask=mask, scales=used)
-        case FractionOfMax(epsilon):
-            return Pairs(epsilon, mask=mask, scales=used)

@@ -29,6 +29,8 @@ class Deviation(Protocol):
 class Estimator:
     """A way to estimate a mean, and how far off it may be: for each direction by itself."""
 
+    name: str
+    """As messages have it."""
     estimate: Estimate
     deviation: Deviation
     """Infinite where the count is too small for the estimate."""
@@ -65,7 +67,9 @@ def _mean(
     return alternatives.mean(samples)
 
 
-CATONI = Estimator(estimate=_catoni, deviation=catoni_deviation)
-MEDIAN_OF_MEANS = Estimator(estimate=_median_of_means, deviation=alternatives.median_of_means_deviation)
-TRIMMED_MEAN = Estimator(estimate=_trimmed_mean, deviation=alternatives.trimmed_mean_deviation)
-MEAN = Estimator(estimate=_mean, deviation=alternatives.mean_deviation)
+CATONI = Estimator(name="Catoni", estimate=_catoni, deviation=catoni_deviation)
+MEDIAN_OF_MEANS = Estimator(
+    name="median of means", estimate=_median_of_means, deviation=alternatives.median_of_means_deviation
+)
+TRIMMED_MEAN = Estimator(name="trimmed mean", estimate=_trimmed_mean, deviation=alternatives.trimmed_mean_deviation)
+MEAN = Estimator(name="mean", estimate=_mean, deviation=alternatives.mean_deviation)
