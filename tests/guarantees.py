@@ -149,7 +149,7 @@ def _run(method: sl.methods.Method, oracle: sl.oracles.Oracle, seed: int) -> tup
             warnings.simplefilter("ignore", sl.AssumptionWarning)  # of a bias beyond the precision: beta_bar has it
             state, info = method.tell(state, plan, measured)
         off = float(np.nanmax(np.abs(info.estimates - truth)))
-        error = max(error, (off - (info.bias or 0.0)) / info.precision)
+        error = max(error, (off - (info.bias or 0.0)) / (info.precision or 1.0))
     return state, error
 
 

@@ -18,7 +18,7 @@ from superlevel import robust
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.goals import Reading
 from superlevel.records import State, Stop
-from tests.worlds import apart, paper_arms, paper_problem
+from tests.worlds import apart, paper_arms, paper_problem, promise, proof, rips
 
 QUIET = sl.oracles.Gaussian
 
@@ -44,9 +44,9 @@ def test_the_rounds_are_as_long_as_printed(name: str, goal: sl.Goal) -> None:
     state = method.init()
     while state.stop is None:
         plan, t = method.ask(state), state.phase
-        q_t = 16 * 2 ** (2 * t) * plan.certificate.value * (1 + 1) * math.log(2 * t**2 * 100**2 / 0.1)
+        q_t = 16 * 2 ** (2 * t) * proof(plan).value * (1 + 1) * math.log(2 * t**2 * 100**2 / 0.1)
         assert plan.total == math.ceil(max(q_t, 2 * math.log(100 / 0.1)))
-        assert plan.certificate.gap <= 0.01
+        assert proof(plan).gap <= 0.01
         state, _ = method.tell(state, plan, truth[plan.indices])
     assert state.phase - 1 == 5  # 2 * 2^-5 is the first below the smallest gap, cos(0.3 pi) - 0.5 = 0.0878
 
@@ -166,14 +166,14 @@ def test_the_info_of_a_phase_has_the_estimates_and_the_bias() -> None:
     method = sl.methods.make("melk", problem)
     plan = method.ask(method.init())
     _, info = method.tell(method.init(), plan, oracle.values[plan.indices])
-    np.testing.assert_allclose(info.estimates, oracle.values - 0.2, atol=plan.precision)
-    np.testing.assert_allclose(info.bounds.upper - info.bounds.lower, 4 * plan.precision)
-    worst = math.sqrt(plan.certificate.value)
+    np.testing.assert_allclose(info.estimates, oracle.values - 0.2, atol=promise(plan))
+    np.testing.assert_allclose(info.bounds.upper - info.bounds.lower, 4 * promise(plan))
+    worst = math.sqrt(proof(plan).value)
     assert info.bias == pytest.approx(worst * (math.sqrt(1e-7) * 2.0 + 0.01) + 0.01)
     without = replace(problem, norm=None)
-    assert sl.methods.make("melk", without).confidence.bias(plan) is None
+    assert rips(sl.methods.make("melk", without)).bias(plan) is None
     exact = sl.methods.make("melk", replace(without, ridge=0.0))
-    assert exact.confidence.bias(plan) == pytest.approx(worst * 0.01 + 0.01)
+    assert rips(exact).bias(plan) == pytest.approx(worst * 0.01 + 0.01)
 
 
 @pytest.mark.parametrize(("name", "parts"), [("melk", 1.0), ("milk", 1.7)])
@@ -183,10 +183,10 @@ def test_what_the_features_miss_is_part_of_the_bias(name: str, parts: float) -> 
     problem = sl.Problem(sl.Domain(points, RBF(0.1)), goal=goal, noise=0.1, bound=1.0, norm=3.0, ridge=1e-2)
     method = sl.methods.make(name, problem)
     plan = method.ask(method.init())
-    missed = 3.0 * math.sqrt(method.features.residual)
+    missed = 3.0 * math.sqrt(rips(method).features.residual)
     assert missed > 0
-    worst = math.sqrt(plan.certificate.value)
-    assert method.confidence.bias(plan) == pytest.approx(worst * (0.1 * 3.0 + missed) + parts * missed)
+    worst = math.sqrt(proof(plan).value)
+    assert rips(method).bias(plan) == pytest.approx(worst * (0.1 * 3.0 + missed) + parts * missed)
 
 
 def test_unequal_noise_counts_as_the_largest() -> None:
@@ -203,8 +203,8 @@ def test_unequal_noise_counts_as_the_largest() -> None:
 def test_the_default_ridge_is_in_the_units_of_the_kernel() -> None:
     problem, _ = apart([0.5], goal=sl.Threshold(0.0))
     larger = replace(problem, domain=sl.Domain(np.array([[10.0]])))
-    assert sl.methods.make("melk", problem).rule.ridge == pytest.approx(1e-7)
-    assert sl.methods.make("melk", larger).rule.ridge == pytest.approx(1e-5)
+    assert rips(sl.methods.make("melk", problem)).ridge == pytest.approx(1e-7)
+    assert rips(sl.methods.make("melk", larger)).ridge == pytest.approx(1e-5)
 
 
 def test_a_plan_of_another_state_or_method_is_refused() -> None:
@@ -218,7 +218,7 @@ def test_a_plan_of_another_state_or_method_is_refused() -> None:
         state, reading=Reading(labels=np.array([0, 1, 0], dtype=np.int8), undecided=state.undecided.copy())
     )
     for whose, told in ((method, other), (method, decided), (sl.methods.make("melk", tighter), state)):
-        with pytest.raises(InputError, match="plan is for another state or method"):
+        with pytest.raises(InputError, match=r"plan is for another (state or method|method, problem or seed)"):
             whose.tell(told, plan, values)
     smooth = [
         sl.Problem(sl.Domain(np.arange(3.0), RBF(scale)), goal=problem.goal, noise=0.1, bound=1.0)
@@ -226,7 +226,7 @@ def test_a_plan_of_another_state_or_method_is_refused() -> None:
     ]
     one, two = (sl.methods.make("melk", each) for each in smooth)  # scikit-learn prints the same for both kernels
     asked = one.ask(one.init())
-    with pytest.raises(InputError, match="plan is for another state or method"):
+    with pytest.raises(InputError, match=r"plan is for another (state or method|method, problem or seed)"):
         two.tell(two.init(), asked, np.zeros(asked.total))
     four = sl.methods.make("melk", apart([1.0] * 4, goal=sl.Threshold(0.0))[0])
     with pytest.raises(InputError, match="state is of 3 points and 1-d directions: give one of this method, for 4"):
@@ -352,10 +352,12 @@ def test_coordinates_that_the_arms_do_not_use_cost_nothing() -> None:
     for points in (paper_arms(), paper_arms()[:, :2]):
         problem = sl.Problem(sl.Domain(points), goal=sl.FractionOfMax(0.5), noise=1.0, bound=1.0)
         method = sl.methods.make("milk", problem)
-        assert method.features.rank == 2
-        np.testing.assert_allclose(method.features.array @ method.features.array.T, points @ points.T, atol=1e-12)
+        assert rips(method).features.rank == 2
+        np.testing.assert_allclose(
+            rips(method).features.array @ rips(method).features.array.T, points @ points.T, atol=1e-12
+        )
         plan = method.ask(method.init())
-        runs.append((plan.total, plan.certificate.value))
+        runs.append((plan.total, proof(plan).value))
     assert runs[0] == pytest.approx(runs[1], rel=1e-3)
 
 

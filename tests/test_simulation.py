@@ -13,11 +13,11 @@ import superlevel as sl
 from superlevel.arrays import Array, Indices
 from superlevel.errors import InputError
 from superlevel.records import Stop
-from superlevel.simulation import BUDGET, Run, Step
+from superlevel.simulation import Run, Step
 from tests.worlds import apart
 
 
-def short(max_samples: int = BUDGET, seed: int = 0) -> Run:
+def short(max_samples: int | None = None, seed: int = 0) -> Run:
     problem, oracle = apart([0.9, 0.3, -0.8, 0.1], goal=sl.Threshold(0.0))
     return sl.simulate(sl.methods.make("melk", problem), oracle, max_samples=max_samples, seed=seed)
 
@@ -104,9 +104,9 @@ def test_a_tie_ends_with_the_budget_and_not_with_the_memory() -> None:
     np.testing.assert_array_equal(run.labels, [0])
 
 
-@pytest.mark.parametrize("max_samples", [BUDGET, 1, 3000])
+@pytest.mark.parametrize("max_samples", [None, 1, 3000])
 @pytest.mark.parametrize(("name", "seed"), [("run.npz", 0), ("run", 2**80)])
-def test_a_run_can_be_saved_and_opened_again(tmp_path: Path, max_samples: int, name: str, seed: int) -> None:
+def test_a_run_can_be_saved_and_opened_again(tmp_path: Path, max_samples: int | None, name: str, seed: int) -> None:
     run = short(max_samples, seed)
     run.save(tmp_path / name)
     again = Run.load(tmp_path / name)

@@ -6,6 +6,8 @@ import numpy as np
 
 import superlevel as sl
 from superlevel.arrays import Array
+from superlevel.confidence.rips import Rips
+from superlevel.records import Plan
 
 
 def paper_arms(n: int = 100, d: int = 25, seed: int = 0) -> Array:
@@ -28,3 +30,21 @@ def apart(values: list[float], *, goal: sl.Goal, **options: float) -> tuple[sl.P
     given = {"noise": 0.1, "bound": float(np.abs(truth).max()) or 1.0, **options}
     problem = sl.Problem(sl.Domain(np.eye(len(truth))), goal=goal, **given)
     return problem, sl.oracles.Gaussian(truth, noise=given["noise"])
+
+
+def rips(method: sl.methods.Method) -> Rips:
+    """The confidence of a method in rounds."""
+    assert isinstance(method.confidence, Rips)
+    return method.confidence
+
+
+def proof(plan: Plan) -> sl.design.Design:
+    """The certificate of a plan that has one."""
+    assert plan.certificate is not None
+    return plan.certificate
+
+
+def promise(plan: Plan) -> float:
+    """The precision of a round."""
+    assert plan.precision is not None
+    return plan.precision

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from superlevel import features as features
     from superlevel import methods as methods
     from superlevel import oracles as oracles
+    from superlevel import posterior as posterior
     from superlevel import robust as robust
     from superlevel.simulation import Run as Run
     from superlevel.simulation import simulate as simulate
@@ -37,11 +38,12 @@ __all__ = [
     "features",
     "methods",
     "oracles",
+    "posterior",
     "robust",
     "simulate",
 ]
 
-_MODULES = {"bounds", "design", "features", "methods", "oracles", "robust"}
+_MODULES = {"bounds", "design", "features", "methods", "oracles", "posterior", "robust"}
 _NAMES = {"Run": "simulation", "simulate": "simulation"}
 
 

@@ -124,6 +124,21 @@ def as_count(field: str, value: object) -> int:
     return int(value)
 
 
+def as_points(field: str, values: ArrayLike, *, count: int) -> Indices:
+    """Numbers (m,) of points, each from 0 to count - 1; repeats are allowed."""
+    points = np.asarray(values)
+    if points.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if points.ndim != 1 or not np.issubdtype(points.dtype, np.integer):
+        got = f"of type {points.dtype} and shape {points.shape}"
+        raise InputError(field, got, "give a list of whole numbers, one for each measurement")
+    wrong = (points < 0) | (points >= count)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InputError(f"{field}[{at}]", int(points[at]), f"give numbers of points, from 0 to {count - 1}")
+    return points.astype(np.int64, copy=False)
+
+
 def as_floats(field: str, values: ArrayLike) -> Array:
     try:
         given = np.asarray(values)

@@ -115,7 +115,53 @@ class FractionOfMax:
         return Reading(labels=_declared(reading.labels, above=above, below=below), undecided=left)
 
 
+@dataclass(frozen=True)
+class FractionByPoints:
+    """The implicit problem read from one interval a point, as LSE-imp does: its level lies in an interval too.
+
+    With f_opt the largest upper end and f_pes the largest lower end, the level (1 - epsilon) max f is in
+    [(1 - epsilon) f_pes, (1 - epsilon) f_opt]. A point is in if its lower end reaches the upper end of that, and out if
+    its upper end does not exceed the lower end of it.
+
+    Corrected: printed, both maxima run over the undecided points. Once the maximiser is classified they fall below the
+    truth and points are declared wrongly. Here they run over all points; those that cannot be the maximum any more do
+    not change either. What may still be the maximum stays among the points that are worth measuring (Gotovos et al.
+    2013, IJCAI, the sets H^M and L^M).
+    """
+
+    epsilon: float
+    tolerance: float = 0.0
+    """How far from the level a point may be declared either way."""
+
+    def directions(self, n: int) -> Mask:
+        """All points (n,)."""
+        return np.ones(n, dtype=np.bool_)
+
+    def offset(self, mean: float) -> float:  # noqa: ARG002
+        """The bounds are those of f itself."""
+        return 0.0
+
+    def level(self, bounds: Bounds) -> tuple[float, float]:
+        """Where (1 - epsilon) max f lies."""
+        share = 1 - self.epsilon
+        return share * float(bounds.lower.max()), share * float(bounds.upper.max())
+
+    def read(self, reading: Reading, bounds: Bounds) -> Reading:
+        """What the intervals of all points decide."""
+        lowest, highest = self.level(bounds)
+        undecided = reading.labels == UNDECIDED
+        below = undecided & (bounds.upper - self.tolerance <= lowest)
+        above = undecided & ~below & (bounds.lower + self.tolerance >= highest)
+        labels = _declared(reading.labels, above=above, below=below)
+        open_ = labels == UNDECIDED
+        if open_.any():
+            open_ |= bounds.upper >= bounds.lower.max()
+        return Reading(labels=labels, undecided=open_)
+
+
 Goal: TypeAlias = Threshold | FractionOfMax
+Reader: TypeAlias = Threshold | FractionOfMax | FractionByPoints
+"""A goal, with the directions by which it is read."""
 
 
 def _declared(labels: Labels, *, above: Mask, below: Mask) -> Labels:

@@ -111,6 +111,24 @@ def colour(
     return np.asarray(trmm(1.0, factor, rows.T, lower=1, trans_a=1)).T
 
 
+def solve_lower(
+    factor: NDArray[F],  # (m, m), lower
+    right: NDArray[F],  # (m, n), row-major
+) -> NDArray[F]:  # (m, n), row-major
+    """``inv(L) @ right``."""
+    trsm = get_blas_funcs("trsm", (factor,))
+    return np.asarray(trsm(1.0, factor, right.T, side=1, lower=1, trans_a=1)).T
+
+
+def less_gram(
+    matrix: NDArray[F],  # (n, n), symmetric, row-major
+    rows: NDArray[F],  # (m, n), row-major
+) -> NDArray[F]:  # (n, n), row-major
+    """``matrix - rows.T @ rows``."""
+    gemm = get_blas_funcs("gemm", (matrix,))
+    return np.asarray(gemm(-1.0, rows.T, rows.T, beta=1.0, c=matrix.T, trans_b=1)).T
+
+
 def squared_norms(
     rows: NDArray[F],  # (m, r)
 ) -> NDArray[F]:  # (m,)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import reprlib
 from dataclasses import KW_ONLY, dataclass
 
-from superlevel.arrays import Array, as_deviations, as_number
+from superlevel.arrays import Array, as_deviations, as_number, as_positive, frozen
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.goals import FractionOfMax, Goal, Threshold
@@ -44,6 +44,8 @@ class Problem:
     """Distance >= 0 from the level within which a point may be declared either way; it ends ties."""
     ridge: float | None = None
     """Regularisation gamma >= 0 of designs and estimates; None lets the method choose."""
+    cost: float | Array = 1.0
+    """What one measurement costs, > 0, or (n,) costs, one for each point; only their ratios matter."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
@@ -59,6 +61,13 @@ class Problem:
             "misspecification": as_number("misspecification", self.misspecification, at_least=0.0),
             "tolerance": as_number("tolerance", self.tolerance, at_least=0.0),
             "ridge": None if self.ridge is None else as_number("ridge", self.ridge, at_least=0.0),
+            "cost": _as_costs(self.cost, self.domain.n),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+
+def _as_costs(costs: object, n: int) -> float | Array:
+    if isinstance(costs, str) or not hasattr(costs, "__len__"):
+        return as_number("cost", costs, above=0.0)
+    return frozen(as_positive("cost", costs, shape=(n,)).copy())  # type: ignore[arg-type]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask, frozen
 from superlevel.design import Design
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, Reading
+from superlevel.posterior import Posterior
 
 
 class Stop(StrEnum):
@@ -31,12 +33,14 @@ class Plan:
     """(n,) the distribution that the counts were drawn from: lambda_t."""
     counts: Indices
     """(n,) measurements at each point."""
-    certificate: Design
-    """The design, with a proof of how far it is from the best."""
-    precision: float
-    """How well every undecided direction will be known, in the units of the measurements."""
+    certificate: Design | None
+    """The design, with a proof of how far it is from the best; None for rules that make none."""
+    precision: float | None
+    """How well every undecided direction will be known, in the units of the measurements; None for a fixed batch."""
     origin: str
-    """A fingerprint of the method and the state it was asked for: `tell` takes no other plan."""
+    """A fingerprint of the method, the state and the pending plans that it was asked for."""
+    campaign: str
+    """A fingerprint of the method and the seed: `tell` takes no plan of another campaign."""
 
     def __post_init__(self) -> None:
         frozen(self.weights)
@@ -71,6 +75,14 @@ class State:
     """Measurements told so far."""
     stop: Stop | None
     """Why nothing more is to be measured; None while something is."""
+    posterior: Posterior | None = None
+    """What all measurements say of f; None for a confidence that takes each round by itself."""
+    intervals: Bounds | None = None
+    """(n,) where f lies at every point; None for a confidence that bounds undecided directions only."""
+    design: Design | None = None
+    """The last design, from which the next one starts."""
+    told: frozenset[str] = frozenset()
+    """The origins of the plans that were told, where they may be told in any order."""
 
     @property
     def labels(self) -> Labels:
@@ -98,8 +110,8 @@ class Info:
     phase: int
     samples: int
     """Measurements of this phase."""
-    precision: float
-    """Half-width that the phase was planned for."""
+    precision: float | None
+    """Half-width that the phase was planned for; None for a fixed batch."""
     estimates: Array
     """(n,) or (n, n): the estimated value of every direction that was undecided, NaN elsewhere."""
     bounds: Bounds
@@ -111,6 +123,87 @@ class Info:
 
     def __post_init__(self) -> None:
         frozen(self.estimates)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class View:
+    """What a rule may look at."""
+
+    phase: int
+    undecided: Mask
+    """(n,) points or (n, n) pairs."""
+    posterior: Posterior | None
+    """With the pending points as if they had been measured."""
+    intervals: Bounds | None
+    """(n,) where f lies at every point."""
+    width: float
+    """beta^1/2: how many deviations a half-width has; NaN where there are none."""
+    start: Design | None
+    """A design to start from."""
+    sizes: Sizes
+    rng: np.random.Generator
+
+
+class Sizes(Protocol):
+    """How many measurements a phase takes."""
+
+    def samples(self, t: int, value: float, directions: int) -> int:
+        """In phase t, for a design of this value and this many undecided directions."""
+        ...
+
+    def precision(self, t: int) -> float | None:
+        """How well every undecided direction is to be known after phase t; None where nothing is promised."""
+        ...
+
+    @property
+    def last(self) -> int | None:
+        """The last phase, if there is one."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """The same number of measurements in every phase."""
+
+    size: int
+
+    def samples(self, t: int, value: float, directions: int) -> int:  # noqa: ARG002
+        return self.size
+
+    def precision(self, t: int) -> None:  # noqa: ARG002
+        return None
+
+    @property
+    def last(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Choice:
+    """Where a rule wants to measure."""
+
+    weights: Array
+    """(n,) a distribution."""
+    counts: Indices
+    """(n,) how often each point."""
+    certificate: Design | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Knowledge:
+    """What a confidence makes of the measurements."""
+
+    estimates: Array
+    """The value of every direction, NaN where nothing is said."""
+    bounds: Bounds
+    """Where those values lie."""
+    deciding: Bounds
+    """What the goal decides by: the bounds, with the tolerance taken into account."""
+    posterior: Posterior | None = None
+    intervals: Bounds | None = None
+    """(n,) where f lies at every point."""
+    bias: float | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def found(labels: Labels, *, selective: bool) -> Mask:

@@ -17,7 +17,6 @@ from superlevel.oracles import Oracle
 from superlevel.records import Info, Plan, State, Stop, found, summary
 
 FORMAT = 1  # of saved runs
-BUDGET = 10**9  # measurements of a run that has no other budget: 16 GB of them
 MEASURING = 1  # sets the oracle's random numbers apart from the method's
 
 
@@ -33,8 +32,9 @@ class Step:
     directions: int
     """Points or pairs that are still undecided."""
     precision: float
+    """NaN for a fixed batch."""
     value: float
-    """The design's largest variance, g(lambda_t; A_t; gamma)."""
+    """The design's largest variance, g(lambda_t; A_t; gamma); NaN for rules that make no design."""
     lower_bound: float
     """No design has a smaller one."""
 
@@ -119,7 +119,7 @@ def simulate(
     method: Method,
     oracle: Oracle,
     *,
-    max_samples: int = BUDGET,
+    max_samples: int | None = None,
     seed: int = 0,
     watch: Watch | None = None,
 ) -> Run:
@@ -132,7 +132,7 @@ def simulate(
     n = method.problem.domain.n
     if len(oracle.values) != n:
         raise InputError("oracle", f"for {len(oracle.values)} points", f"give one for the {n} points of the domain")
-    budget = as_count("max_samples", max_samples)
+    budget = method.budget if max_samples is None else as_count("max_samples", max_samples)
     state = method.init(seed=seed)
     trace: list[Step] = []
     needed = None
@@ -163,9 +163,9 @@ def _seen(plan: Plan, state: State, info: Info) -> Step:
         samples=state.samples,
         labels=state.labels,
         directions=int(np.count_nonzero(state.undecided)),
-        precision=info.precision,
-        value=plan.certificate.value,
-        lower_bound=plan.certificate.lower_bound,
+        precision=np.nan if info.precision is None else info.precision,
+        value=np.nan if plan.certificate is None else plan.certificate.value,
+        lower_bound=np.nan if plan.certificate is None else plan.certificate.lower_bound,
     )
 
 

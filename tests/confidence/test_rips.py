@@ -13,6 +13,7 @@ from superlevel.confidence.rips import deviation
 from superlevel.confidence.rounds import COMPRESSION
 from superlevel.methods import Method
 from superlevel.records import Plan
+from tests.worlds import promise, proof, rips
 
 
 def world(name: str, *, mean: float = 0.0, schedule: str = "scaled") -> tuple[Method, Array]:
@@ -45,16 +46,16 @@ def plain_catoni(samples: Array, variance: float, delta: float) -> float:
 
 def written_out(method: Method, plan: Plan, values: Array, direction: Array, mean: float) -> tuple[float, float]:
     """W and the length of one direction, from the inverse of A."""
-    arms = method.features.array
+    arms = rips(method).features.array
     inverse = np.linalg.inv(arms.T @ (plan.weights[:, None] * arms) + 1e-3 * np.eye(3))
-    variance = float(direction @ inverse @ direction) * method.rounds.second_moment
+    variance = float(direction @ inverse @ direction) * rips(method).rounds.second_moment
     samples = (arms @ inverse @ direction)[plan.indices] * (values - mean)
     n = len(arms)
     return plain_catoni(samples, variance, 0.1 / 2 / n**2), float(np.sqrt(direction @ inverse @ direction))
 
 
 def deviation_of(method: Method, plan: Plan, length: float) -> float:
-    variance, failure = method.rounds.second_moment * length**2, method.rounds.failure(1, 49)
+    variance, failure = rips(method).rounds.second_moment * length**2, rips(method).rounds.failure(1, 49)
     return robust.catoni_deviation(plan.total, variance=variance, delta=failure)
 
 
@@ -62,8 +63,8 @@ def deviation_of(method: Method, plan: Plan, length: float) -> float:
 def test_each_w_of_a_threshold_is_catoni_s_mean(mean: float) -> None:
     method, truth = world("melk", mean=mean)
     plan, values = measured(method, truth)
-    found = method.confidence.estimate(plan, method.init().undecided, values)
-    for x, arm in enumerate(method.features.array):
+    found = rips(method).estimate(plan, method.init().undecided, values)
+    for x, arm in enumerate(rips(method).features.array):
         wanted, length = written_out(method, plan, values, arm, mean)
         assert found.values[x] == pytest.approx(wanted, abs=COMPRESSION * deviation_of(method, plan, length))
         assert found.norms[x] == pytest.approx(length, rel=1e-10)
@@ -75,10 +76,10 @@ def test_each_w_of_a_pair_is_catoni_s_mean() -> None:
     state = method.init()
     undecided = state.undecided.copy()
     undecided[2, 3] = False
-    found = method.confidence.estimate(plan, undecided, values)
+    found = rips(method).estimate(plan, undecided, values)
     assert np.isnan(found.values[2, 3])
     for x, y in ((0, 0), (0, 5), (5, 0), (6, 2)):
-        direction = method.features.array[x] - 0.7 * method.features.array[y]
+        direction = rips(method).features.array[x] - 0.7 * rips(method).features.array[y]
         wanted, length = written_out(method, plan, values, direction, 0.0)
         assert found.values[x, y] == pytest.approx(wanted, abs=COMPRESSION * deviation_of(method, plan, length))
         assert found.norms[x, y] == pytest.approx(length, rel=1e-10)
@@ -89,20 +90,20 @@ def test_blocks_of_directions_change_nothing(name: str, monkeypatch: pytest.Monk
     method, truth = world(name)
     plan, values = measured(method, truth)
     undecided = method.init().undecided
-    whole = method.confidence.estimate(plan, undecided, values)
+    whole = rips(method).estimate(plan, undecided, values)
     monkeypatch.setattr("superlevel.confidence.rips.BLOCK", 10)
-    np.testing.assert_allclose(method.confidence.estimate(plan, undecided, values).values, whole.values, rtol=1e-10)
+    np.testing.assert_allclose(rips(method).estimate(plan, undecided, values).values, whole.values, rtol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["melk", "milk"])
 def test_the_bounds_are_twice_the_precision_around_f(name: str) -> None:
     method, truth = world(name, mean=2.0)
     plan, values = measured(method, truth)
-    estimate = method.confidence.estimate(plan, method.init().undecided, values)
-    bounds = method.confidence.bounds(plan, estimate)
+    estimate = rips(method).estimate(plan, method.init().undecided, values)
+    bounds = rips(method).bounds(plan, estimate)
     exact = truth - 0.05 if name == "melk" else truth[:, None] - 0.7 * truth
-    np.testing.assert_allclose((bounds.upper + bounds.lower) / 2, exact, atol=plan.precision)
-    np.testing.assert_allclose(bounds.upper - bounds.lower, 4 * plan.precision)
+    np.testing.assert_allclose((bounds.upper + bounds.lower) / 2, exact, atol=promise(plan))
+    np.testing.assert_allclose(bounds.upper - bounds.lower, 4 * promise(plan))
 
 
 @pytest.mark.parametrize("name", ["melk", "milk"])
@@ -110,9 +111,9 @@ def test_theta_is_within_the_largest_deviation_of_w(name: str) -> None:
     method, truth = world(name)
     plan, values = measured(method, truth)
     undecided = method.init().undecided
-    estimate = method.confidence.estimate(plan, undecided, values)
-    fit = method.confidence.theta(estimate, undecided)
-    arms = method.features.array
+    estimate = rips(method).estimate(plan, undecided, values)
+    fit = rips(method).theta(estimate, undecided)
+    arms = rips(method).features.array
     fitted = arms @ fit.theta if name == "melk" else (arms @ fit.theta)[:, None] - 0.7 * (arms @ fit.theta)
     exact = truth if name == "melk" else truth[:, None] - 0.7 * truth
     worst = np.max(np.abs(estimate.values - exact) / estimate.norms)
@@ -126,8 +127,8 @@ def test_independent_directions_are_fitted_exactly() -> None:
     plan = method.ask(method.init())
     undecided = method.init().undecided
     values = np.random.default_rng(0).normal(size=plan.total)
-    estimate = method.confidence.estimate(plan, undecided, values)
-    np.testing.assert_allclose(method.confidence.theta(estimate, undecided).theta, estimate.values, atol=1e-9)
+    estimate = rips(method).estimate(plan, undecided, values)
+    np.testing.assert_allclose(rips(method).theta(estimate, undecided).theta, estimate.values, atol=1e-9)
 
 
 def test_the_stated_deviation_is_the_theorem_s() -> None:
@@ -139,11 +140,11 @@ def test_the_printed_number_of_measurements_makes_the_deviation_the_precision() 
     """N_t with log(2 t^2 |X|^2 / delta) is the theorem's N for the design's largest direction, at half the delta_t."""
     method, _ = world("melk")
     plan = method.ask(method.init())
-    worst = np.sqrt(plan.certificate.value)
+    worst = np.sqrt(proof(plan).value)
     random = deviation(
-        plan.total, directions=49, delta=0.1, second_moment=method.rounds.second_moment, norm=0.0, ridge=0.0
+        plan.total, directions=49, delta=0.1, second_moment=rips(method).rounds.second_moment, norm=0.0, ridge=0.0
     )
-    assert worst * random == pytest.approx(plan.precision, rel=1e-3)
+    assert worst * random == pytest.approx(promise(plan), rel=1e-3)
 
 
 def test_directions_of_length_zero_are_known() -> None:
@@ -153,5 +154,5 @@ def test_directions_of_length_zero_are_known() -> None:
     start = method.init()
     np.testing.assert_array_equal(np.argwhere(~start.undecided), [[0, 1]])  # x_0 = (1 - 0.5) x_1
     plan = method.ask(start)
-    estimate = method.confidence.estimate(plan, np.ones((3, 3), dtype=np.bool_), np.ones(plan.total))
+    estimate = rips(method).estimate(plan, np.ones((3, 3), dtype=np.bool_), np.ones(plan.total))
     assert estimate.values[0, 1] == pytest.approx(0.0, abs=1e-12)

@@ -71,6 +71,31 @@ class Instance:
         problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
         return float(level.value) * unit
 
+    def average(self, weights: Array, mixture: Array) -> float:
+        """sum_v w_v v' A^-1 v"""
+        counted = mixture > 0  # what has no weight may be out of reach
+        return float(mixture[counted] @ self.variances(weights)[counted])
+
+    def smallest_average(self, mixture: Array) -> float:
+        """Minimise tr(N' A(lambda)^-1 N), N N' = sum_v w_v v v', as a semidefinite programme."""
+        weights = cp.Variable(len(self.arms), nonneg=True)
+        information = self.arms.T @ cp.diag(weights) @ self.arms + self.ridge * np.eye(self.arms.shape[1])
+        unit = self.average(np.full(len(self.arms), 1 / len(self.arms)), mixture)
+        root = np.asarray(np.linalg.qr(self.rows * np.sqrt(mixture / unit)[:, None], mode="r")).T
+        problem = cp.Problem(cp.Minimize(cp.matrix_frac(root, information)), [cp.sum(weights) == 1])
+        problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        return float(problem.value) * unit
+
+    def multiplied(self, weights: Array, mixture: Array, times: int) -> Array:
+        """lambda_i <- lambda_i sqrt(g_i), normalised: never increases the average (Yu 2010)."""
+        moment = (self.rows * mixture[:, None]).T @ self.rows
+        for _ in range(times):
+            inverse = self.inverse(weights)
+            gains = np.einsum("ij,jk,ik->i", self.arms, inverse @ moment @ inverse, self.arms)
+            weights = weights * np.sqrt(gains)
+            weights = weights / weights.sum()
+        return weights
+
 
 def exact_value(instance: Instance, weights: Array) -> float:
     """max_v v' A^-1 v with no rounding at all, by elimination with fractions."""

@@ -208,9 +208,21 @@ def test_a_dual_of_pairs_may_be_sparse_in_any_format_or_dense(form: Any) -> None
         (THIRD, uniform(4), "dual is of shape (4,): give shape (3,), as the targets have"),
         (THIRD, EYE, "dual is of shape (3, 3): give shape (3,), as the targets have"),
         (THIRD, np.zeros(3), "dual is zero on every target: give a mixture of targets"),
-        (THIRD, np.array([1.0, -0.5, 0.5]), "dual is not a mixture: give weights that are finite and not negative"),
-        (THIRD, np.array([1.0, np.nan, 0.5]), "dual is not a mixture: give weights that are finite and not negative"),
-        (THIRD, np.array([1.0, np.inf, 0.5]), "dual is not a mixture: give weights that are finite and not negative"),
+        (
+            THIRD,
+            np.array([1.0, -0.5, 0.5]),
+            "dual is with a weight of -0.5: give weights that are finite and not negative",
+        ),
+        (
+            THIRD,
+            np.array([1.0, np.nan, 0.5]),
+            "dual is with a weight of nan: give weights that are finite and not negative",
+        ),
+        (
+            THIRD,
+            np.array([1.0, np.inf, 0.5]),
+            "dual is with a weight of inf: give weights that are finite and not negative",
+        ),
     ],
 )
 def test_what_is_no_distribution_is_named(weights: Any, dual: Any, sentence: str) -> None:

@@ -24,9 +24,10 @@ from superlevel.arrays import Array, Indices, Mask
 from superlevel.confidence import chebyshev
 from superlevel.confidence.rounds import COMPRESSION, C, Rounds
 from superlevel.design import information_factor
+from superlevel.errors import InputError
 from superlevel.features import Features
-from superlevel.goals import Bounds, FractionOfMax, Goal
-from superlevel.records import Plan
+from superlevel.goals import Bounds, FractionOfMax, Goal, Reading, Threshold
+from superlevel.records import Knowledge, Plan, State
 
 BLOCK = 2**22  # factors held at a time: 32 MB
 
@@ -56,6 +57,52 @@ class Rips:
     """At least ||theta||, if known: then the bias of a round can be stated."""
     misspecification: float
     """h"""
+    unknown: Mask
+    """The directions, (n,) or (n, n), whose length is not zero."""
+
+    rounds_only = True
+
+    def begin(self) -> tuple[Reading, None, None]:
+        """Directions of length zero are known without measuring: at phi(x) = 0, f(x) is the mean.
+
+        A point exactly at the threshold is not above it, and nothing will ever show more. A pair exactly at zero speaks
+        neither for nor against its point, as in the paper's lemma, where a point is in if no pair is below zero.
+        """
+        n, goal, slack = len(self.features.array), self.goal, self.misspecification
+        reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=goal.directions(n))
+        zero = ~self.unknown
+        if not zero.any():
+            return reading, None, None
+        offset = goal.offset(self.mean)
+        if isinstance(goal, Threshold) and -slack < offset <= slack and slack > 0:
+            got = f"{int(np.argmax(zero))} for the number of a point with phi(x) = 0, whose side no measurement tells"
+            raise InputError("domain.points", got, "leave that point out, or give a smaller misspecification")
+        in_set = offset > 0 or (offset == 0 and isinstance(goal, FractionOfMax))
+        known = np.where(zero, np.inf if in_set else -np.inf, np.nan)
+        return goal.read(reading, Bounds(lower=known, upper=known)), None, None
+
+    def width(self, state: State) -> float:  # noqa: ARG002
+        """There are no deviations here."""
+        return np.nan
+
+    def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
+        """What the round says of the directions that were undecided when it was planned."""
+        assert plan.precision is not None
+        estimate = self.estimate(plan, state.undecided, measured)
+        bounds, bias = self.bounds(plan, estimate), self.bias(plan)
+        doubts: tuple[str, ...] = ()
+        if bias is not None and bias > plan.precision:
+            doubts = (
+                f"round {plan.phase} resolves {plan.precision:g}, but ridge and misspecification hide up to {bias:g}: "
+                "what is declared from now on may be wrong by that much; give a smaller ridge, or a larger tolerance",
+            )
+        return Knowledge(
+            estimates=estimate.values + self.goal.offset(self.mean),
+            bounds=bounds,
+            deciding=bounds,
+            bias=bias,
+            warnings=doubts,
+        )
 
     def estimate(self, plan: Plan, undecided: Mask, measured: Array) -> Estimate:
         """W^(v) from the measurements (N,), in the order of ``plan.indices``."""
@@ -71,6 +118,7 @@ class Rips:
 
     def bounds(self, plan: Plan, estimate: Estimate) -> Bounds:
         """Of the directions' values in f itself: W +- 2 * 2^-t, twice the precision to leave room for the bias."""
+        assert plan.precision is not None
         centre = estimate.values + self.goal.offset(self.mean)
         return Bounds(lower=centre - 2 * plan.precision, upper=centre + 2 * plan.precision)
 
@@ -83,6 +131,7 @@ class Rips:
         """
         if self.norm is None and (self.ridge > 0 or self.features.residual > 0):
             return None
+        assert plan.certificate is not None
         norm = self.norm or 0.0
         error = self.misspecification + norm * np.sqrt(self.features.residual)
         parts = 2 - self.goal.epsilon if isinstance(self.goal, FractionOfMax) else 1.0

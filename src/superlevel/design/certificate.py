@@ -9,7 +9,8 @@ For any distributions lambda and w
     T^2 / (max_i g_i + ridge R)   <=   min over designs of max_v s_v   <=   max_v s_v,
 
 since tr(B^-1 M) >= 2 tr(Y' M^1/2) - tr(Y' B Y) for every Y; take Y = c A^-1 M^1/2, maximise over the design in B and
-then over c. The identity sum_i lambda_i g_i + ridge R = T gives R without another factorisation.
+then over c. The identity sum_i lambda_i g_i + ridge R = T gives R without another factorisation. The bound is one for
+the average tr(B^-1 M) first, and so it certifies designs for a mixture that is held fixed as well.
 """
 
 from __future__ import annotations
@@ -30,15 +31,9 @@ from superlevel.features import Features
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evaluation:
-    """One full evaluation: every arm and every target, at one design and one mixture."""
+class Proof:
+    """What one design and one mixture prove."""
 
-    arms: Array
-    """(n, r) the arms in coordinates where A is the identity."""
-    view: View
-    """The targets in those coordinates."""
-    variances: Variances
-    """s at the targets."""
     roots: Array
     """(n, k) rows whose inner products are phi_i' A^-1 M A^-1 phi_j."""
     gains: Array
@@ -48,11 +43,16 @@ class Evaluation:
     shrinkage: float
     """ridge R"""
     truncation: float
-    """At most what the features miss of the largest s."""
+    """At most what the features miss of the value."""
+
+    @property
+    def kept(self) -> float:
+        """The value in the features: here that of a mixture that is held fixed."""
+        return self.average
 
     @property
     def value(self) -> float:
-        return float(self.variances.values.max()) + self.truncation
+        return self.kept + self.truncation
 
     @property
     def lower_bound(self) -> float:
@@ -67,11 +67,28 @@ class Evaluation:
     @property
     def kept_gap(self) -> float:
         """The gap without what the features miss."""
-        return (self.value - self.truncation) / self.lower_bound - 1 if self.average > 0 else np.inf
+        return self.kept / self.lower_bound - 1 if self.average > 0 else np.inf
 
     def limited_by_features(self, rtol: float) -> bool:
         """Whether what the features miss is most of a gap that is wanted smaller."""
         return self.truncation > 0 and self.kept_gap <= rtol / 3
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluation(Proof):
+    """One full evaluation: every arm and every target, at one design and one mixture."""
+
+    arms: Array
+    """(n, r) the arms in coordinates where A is the identity."""
+    view: View
+    """The targets in those coordinates."""
+    variances: Variances
+    """s at the targets."""
+
+    @property
+    def kept(self) -> float:
+        """The largest s."""
+        return float(self.variances.values.max())
 
 
 def evaluate(
@@ -137,14 +154,18 @@ def _roots(arms: Array, rows: Array, mixture: Array) -> Array:
 
 
 def _truncation(problem: DesignProblem, weights: Array, largest: float) -> float:
-    """What s may lack because the features miss a part of the kernel.
+    if problem.residuals is None:
+        return 0.0
+    of_target, of_design = problem.targets.residual(problem.residuals), float(weights @ problem.residuals)
+    return truncation(of_target, of_design, largest, problem.ridge)
+
+
+def truncation(of_target: float, of_design: float, kept: float, ridge: float) -> float:
+    """What s may lack because the features miss a part of the kernel: residual(v), sum_i lambda_i residual(i) of it.
 
     With phi = (kept, missed) and the Schur complement of A's kept block at least ridge I, the true s exceeds the
     kept one by at most |missed(v) - sum_i lambda_i missed(i) c_i|^2 / ridge, where sum_i lambda_i c_i^2 <= s. By
-    Cauchy and Schwarz that is (sqrt(residual(v)) + sqrt(s sum_i lambda_i residual(i)))^2 / ridge.
+    Cauchy and Schwarz that is (sqrt(residual(v)) + sqrt(s sum_i lambda_i residual(i)))^2 / ridge. It is concave in
+    (residual(v), s), so that their averages over a mixture bound the average.
     """
-    if problem.residuals is None:
-        return 0.0
-    of_target = problem.targets.residual(problem.residuals)
-    of_design = float(weights @ problem.residuals)
-    return float(np.sqrt(of_target) + np.sqrt(of_design * largest)) ** 2 / problem.ridge
+    return float(np.sqrt(of_target) + np.sqrt(of_design * kept)) ** 2 / ridge

@@ -10,7 +10,8 @@ undecided set, the arm j with the largest (v' A^-1 phi_j)^2 and lambda <- (1 - e
 
 The method follows a subgradient of a maximum, so nothing makes it converge: after 500 steps on the paper's grid it is
 some per cent above the optimum, and more the smaller the ridge. The dual it leaves behind is the average of the worst
-targets it met, with the weights of their steps.
+targets it met, with the weights of their steps. With a mixture of targets held fixed there is a gradient, and it does
+converge.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 
 from superlevel import linalg
 from superlevel.arrays import Array, Indices, as_count, as_number
+from superlevel.design.average import AverageProblem
 from superlevel.design.certificate import evaluate
 from superlevel.design.problem import DesignProblem
 from superlevel.design.result import Design, Status, Watch, found
@@ -41,15 +43,29 @@ class FrankWolfe:
         as_number("step", self.step, above=0, below=3)  # a first step of step / 3 may not reach 1
 
     def run(
-        self, problem: DesignProblem, *, rtol: float, start: Design | None = None, watch: Watch | None = None
+        self,
+        problem: DesignProblem | AverageProblem,
+        *,
+        rtol: float,
+        start: Design | None = None,
+        watch: Watch | None = None,
     ) -> Design:
         """The design after all iterations, with the gap it has; rtol only decides what its status says."""
-        if problem.ridge == 0:
+        average = problem if isinstance(problem, AverageProblem) else None
+        whole = problem.problem if isinstance(problem, AverageProblem) else problem
+        if whole.ridge == 0:
             raise InputError("ridge", 0, "FrankWolfe divides by it: give a ridge > 0 or use InteriorPoint")
-        weights = np.zeros(len(problem.arms))
+        weights = np.zeros(len(whole.arms))
         weights[0] = 1.0  # e_1, as printed
         if start is not None:
             weights = start.weights.copy()
+        design = self._worst(whole, weights) if average is None else self._average(average, weights)
+        if watch is not None:
+            watch(design)
+        status = Status.CERTIFIED if design.gap <= rtol else Status.ITERATIONS
+        return replace(design, status=status, iterations=self.iterations)
+
+    def _worst(self, problem: DesignProblem, weights: Array) -> Design:
         positions = np.flatnonzero(problem.targets.mask)
         targets = problem.targets.view(np.eye(problem.arms.shape[1], order="F"), problem.arms).rows(positions)
         lemma = _Lemma(problem.arms, targets, problem.ridge)
@@ -63,11 +79,17 @@ class FrankWolfe:
             mixture[worst] += eta
         met = np.flatnonzero(mixture)
         dual = positions[met], mixture[met] / mixture.sum()
-        design = found(problem, weights, dual, evaluate(problem, weights, *dual))
-        if watch is not None:
-            watch(design)
-        status = Status.CERTIFIED if design.gap <= rtol else Status.ITERATIONS
-        return replace(design, status=status, iterations=self.iterations)
+        return found(problem, weights, dual, evaluate(problem, weights, *dual))
+
+    def _average(self, average: AverageProblem, weights: Array) -> Design:
+        """The gradient of a fixed mixture's average is -g, and this is the method of Frank and Wolfe (1956)."""
+        for t in range(1, self.iterations + 1):
+            chosen = int(average.objective.evaluate(weights).gains.argmax())
+            eta = self.step / (t + 2)
+            weights *= 1 - eta
+            weights[chosen] += eta
+        seen = average.objective.evaluate(weights)
+        return found(average.problem, weights, (average.positions, average.mixture), seen)
 
 
 class _Lemma:

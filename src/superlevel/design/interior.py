@@ -1,42 +1,59 @@
 """The default solver: interior point on a working set, certified on all arms and targets.
 
-The inner loop takes Newton steps (`superlevel.design.newton`) on a working set, which is everything where the problem
-is small. The outer loop evaluates the whole problem at what the inner one found: that gives value and bound, and says
-which arms and targets contradict the working set and must enter it (`superlevel.design.working`). What is returned
-is the best pair of weights and mixture that a full evaluation has seen, so its bound is one that `certify` recomputes.
+The inner loop takes Newton steps on a working set, which is everything where the problem is small. The outer loop,
+which is here, evaluates the whole problem at what the inner one found: that gives value and bound, and says which arms
+and targets contradict the working set and must enter it (`superlevel.design.working`). What is returned is the best
+pair of weights and mixture that a full evaluation has seen, so its bound is one that `certify` recomputes.
 
-Far from the optimum a multiplicative step, lambda_i <- lambda_i g_i and w_v <- w_v s_v, does as much as a Newton step
-at a fraction of its cost: the first steps are of that kind for as long as they help.
+What differs between the worst case and an average is a criterion: `superlevel.design.worst`, `superlevel.design.mean`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
-import numpy as np
-from scipy.linalg import LinAlgError
-
-from superlevel import linalg
-from superlevel.arrays import Array, as_count, normalised
-from superlevel.design.certificate import Evaluation, evaluate
-from superlevel.design.newton import Iterate, Local, halfway, step
+from superlevel.arrays import as_count
+from superlevel.design.average import AverageProblem
+from superlevel.design.certificate import Proof
+from superlevel.design.mean import Mean
 from superlevel.design.problem import DesignProblem
 from superlevel.design.result import Design, Status, Watch, found
-from superlevel.design.working import begin, enter, part, resume
+from superlevel.design.working import Ended, Working
+from superlevel.design.worst import Worst
 
 LOOSE = 0.02  # gap to which the first working set is solved before the whole problem is looked at
 SOLVED = 0.3  # afterwards, the part of the whole gap that a working set's own gap may be
-HELPS = 0.65  # multiplicative steps go on while each leaves at most this part of the gap
-MOST = 4  # and at most this many
-LEAST = 0.03  # part of the largest factor of a multiplicative step that every factor gets
-HEADROOM = 0.03  # how far above the worst target and the best arm the method is centred,
-CLOSENESS = 0.3  # and at most this part of the gap
-AHEAD = 0.02  # the products are aimed at this part of the gap at least,
-CAREFUL = 0.3  # or at this part, after a start that led nowhere
-UNIFORM = 0.1  # uniform part with which the best point so far is started from again
-OVERSHOT = 1.5  # a step that makes the worst variance this much larger than its level is halved
-SINGLE = 1e-3  # directions are computed in single precision while the gap is above this
-PATIENCE = 6  # steps without progress before a new start, and after that before rounding is blamed
+
+Seen = TypeVar("Seen", bound=Proof)
+
+
+class Criterion(Protocol[Seen]):
+    """What is minimised, and how it is on a working set."""
+
+    @property
+    def problem(self) -> DesignProblem: ...
+
+    def begin(self, start: Design | None) -> Working: ...
+
+    def covers(self, work: Working) -> bool:
+        """Whether this is everything."""
+        ...
+
+    def improve(self, work: Working, *, aim: float, budget: int, coarse: bool) -> Ended[Seen]:
+        """Steps on the working set, until its own gap is at most aim or the budget of steps is spent.
+
+        ``coarse`` says that it may be far from the optimum.
+        """
+        ...
+
+    def look(self, work: Working) -> Seen:
+        """Everything, at a working set's weights and mixture."""
+        ...
+
+    def enter(self, work: Working, seen: Seen) -> Working | None:
+        """With what contradicts the working set; None where nothing does."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,170 +67,47 @@ class InteriorPoint:
         as_count("max_iter", self.max_iter)
 
     def run(
-        self, problem: DesignProblem, *, rtol: float, start: Design | None = None, watch: Watch | None = None
+        self,
+        problem: DesignProblem | AverageProblem,
+        *,
+        rtol: float,
+        start: Design | None = None,
+        watch: Watch | None = None,
     ) -> Design:
         """The best design found; its status says whether it is certified within rtol."""
-        work = begin(problem) if start is None else resume(problem, start)
+        if isinstance(problem, AverageProblem):
+            return self._run(Mean(average=problem), rtol, start, watch)
+        return self._run(Worst(problem=problem), rtol, start, watch)
+
+    def _run(self, criterion: Criterion[Seen], rtol: float, start: Design | None, watch: Watch | None) -> Design:
+        problem, work = criterion.problem, criterion.begin(start)
         best: Design | None = None
         steps, evaluations, aim, coarse = 0, 0, LOOSE, start is None
         while True:
-            everything = work.covers(problem)
-            ended = _Inner(
-                problem=problem if everything else part(problem, work),
-                aim=rtol if everything else max(aim, SOLVED * rtol),
-                budget=self.max_iter - steps,
-            ).run(work.weights, work.mixture, coarse=coarse)
-            steps, coarse = steps + ended.steps, False
-            work = replace(work, weights=ended.weights, mixture=ended.mixture)
-            weights = work.everywhere(problem)
-            seen = ended.seen if everything else evaluate(problem, weights, work.targets, work.mixture)
+            everything = criterion.covers(work)
+            within = rtol if everything else max(aim, SOLVED * rtol)
+            ended = criterion.improve(work, aim=within, budget=self.max_iter - steps, coarse=coarse)
+            steps, coarse, work = steps + ended.steps, False, ended.work
+            seen = ended.seen if everything else criterion.look(work)
             evaluations += ended.evaluations if everything else 1
-            here = found(problem, weights, (work.targets, work.mixture), seen)
+            here = found(problem, work.everywhere(problem), (work.targets, work.mixture), seen)
             best = here if best is None or here.gap < best.gap else best
             best = replace(best, iterations=steps, evaluations=evaluations)
             if watch is not None:
                 watch(best)
             status = self._verdict(best, seen, rtol)
-            wider = enter(work, seen) if status is None else None
-            if status is None and wider is None and (ended.stuck or ended.steps == 0):
+            wider = criterion.enter(work, seen) if status is None else None
+            sharper = within > SOLVED * rtol and ended.seen.gap <= within  # the next aim is one that needs steps
+            if status is None and wider is None and (ended.stuck or (ended.steps == 0 and not sharper)):
                 status = Status.ROUNDING  # nothing enters and nothing moves
             if status is not None:
                 return replace(best, status=status)
             aim = min(LOOSE, SOLVED * (seen.gap if wider is not None else ended.seen.gap))
             work = work if wider is None else wider
 
-    def _verdict(self, best: Design, seen: Evaluation, rtol: float) -> Status | None:
+    def _verdict(self, best: Design, seen: Proof, rtol: float) -> Status | None:
         if best.gap <= rtol:
             return Status.CERTIFIED
         if seen.limited_by_features(rtol):
             return Status.FEATURES
         return Status.ITERATIONS if best.iterations >= self.max_iter else None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Ended:
-    """Where the inner loop ended: the best weights and mixture it saw, and what it saw there."""
-
-    weights: Array
-    mixture: Array
-    seen: Evaluation
-    steps: int
-    evaluations: int
-    stuck: bool
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Inner:
-    """Interior point on all of a problem whose targets can be listed."""
-
-    problem: DesignProblem
-    aim: float
-    """Gap at which to stop."""
-    budget: int
-    """Steps at most."""
-
-    def run(self, weights: Array, mixture: Array, *, coarse: bool) -> _Ended:
-        positions = np.flatnonzero(self.problem.targets.mask)
-        iterate: _Centred | None = None
-        before: _Centred | None = None
-        best: _Ended | None = None
-        last_gap, idle, steps, evaluations, careful = np.inf, 0, 0, 0, False
-        while True:
-            try:
-                seen = evaluate(self.problem, weights, positions, mixture)
-            except LinAlgError:
-                if best is None:
-                    raise
-                return replace(best, stuck=True)
-            evaluations += 1
-            idle = 0 if best is None or seen.gap < best.seen.gap else idle + 1
-            if best is None or idle == 0:
-                best = _Ended(weights=weights, mixture=mixture, seen=seen, steps=0, evaluations=0, stuck=False)
-            best = replace(best, steps=steps, evaluations=evaluations)
-            done = best.seen.gap <= self.aim or seen.limited_by_features(self.aim) or seen.average == 0
-            if done or steps >= self.budget:
-                return best
-            if idle > PATIENCE:
-                if careful:
-                    return replace(best, stuck=True)
-                weights, mixture = _blurred(best.weights), _blurred(best.mixture)
-                iterate, careful, idle = None, True, 0
-                continue
-            targets = seen.view.rows(positions)
-            variances = linalg.squared_norms(targets)
-            if iterate and before and variances.max() > OVERSHOT * iterate.unit * iterate.at.level:
-                iterate = replace(iterate, at=halfway(before.at, iterate.at))
-                weights, mixture, steps = iterate.at.weights, iterate.at.mixture, steps + 1
-                continue
-            coarse = coarse and (steps == 0 or (seen.gap < HELPS * last_gap and steps < MOST))
-            last_gap = seen.gap
-            if coarse:
-                weights, mixture = _multiplied(weights, seen.gains), _multiplied(mixture, variances)
-            else:
-                before = iterate or _centred(weights, mixture, variances, seen)
-                try:
-                    iterate = _newton(before, (targets, variances), seen, CAREFUL if careful else AHEAD)
-                except LinAlgError:
-                    weights, mixture, idle = best.weights, best.mixture, PATIENCE  # seen again, it is one too many
-                    continue
-                weights, mixture = iterate.at.weights, iterate.at.mixture
-            steps += 1
-
-
-def _blurred(distribution: Array) -> Array:
-    return (1 - UNIFORM) * distribution + UNIFORM / len(distribution)
-
-
-def _multiplied(distribution: Array, factors: Array) -> Array:
-    """A multiplicative step that leaves nothing at zero, from where a Newton step could not move it."""
-    largest = float(factors.max())
-    return normalised(distribution * (factors / largest + LEAST)) if largest > 0 else distribution
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Centred:
-    """An iterate in units in which the average variance was 1 when it was centred."""
-
-    at: Iterate
-    unit: float
-
-
-def _centred(weights: Array, mixture: Array, variances: Array, seen: Evaluation) -> _Centred:
-    """Slacks that are feasible and not small, at given weights and mixture."""
-    unit = seen.average
-    room = min(HEADROOM, CLOSENESS * seen.gap)
-    level, price = float(variances.max()) / unit * (1 + room), float(seen.gains.max()) / unit + room
-    at = Iterate(
-        weights=weights,
-        mixture=mixture,
-        level=level,
-        price=price,
-        slack=level - variances / unit,
-        reduced=price - seen.gains / unit,
-    )
-    return _Centred(at=at, unit=unit)
-
-
-def _newton(iterate: _Centred, among: tuple[Array, Array], seen: Evaluation, ahead: float) -> _Centred:
-    """One step, given the targets (p, r) and their variances (p,)."""
-    targets, variances = among
-
-    def local(dtype: type[np.floating]) -> Local:
-        # Only products of an arm and a target, and of a root and an arm, occur: the unit may be shared out.
-        share = iterate.unit**-0.25
-        arms = (seen.arms * share).astype(dtype)
-        return Local(
-            arms=arms,
-            targets=arms if targets is seen.arms else (targets * share).astype(dtype),
-            roots=(seen.roots * share).astype(dtype),
-            variances=variances / iterate.unit,
-            gains=seen.gains / iterate.unit,
-        )
-
-    least = ahead * seen.kept_gap
-    if seen.gap > SINGLE:
-        try:
-            return replace(iterate, at=step(iterate.at, local(np.float32), least=least))
-        except LinAlgError:
-            pass  # too few digits: once more with twice as many
-    return replace(iterate, at=step(iterate.at, local(np.float64), least=least))

@@ -104,8 +104,8 @@ def _step(here: Iterate, local: Local, least: float) -> Iterate:
     ahead = direction(-products.slack, -products.reduced)
     reached = _products(_moved(here, ahead, _room(here, ahead)))
     aims = (
-        max(_centring(reached.slack, products.slack), least / len(products.slack)),
-        max(_centring(reached.reduced, products.reduced), least / len(products.reduced)),
+        max(centring(reached.slack, products.slack), least / len(products.slack)),
+        max(centring(reached.reduced, products.reduced), least / len(products.reduced)),
     )
     wanted = Products(
         slack=aims[0] - products.slack - ahead.mixture * ahead.slack,
@@ -117,8 +117,8 @@ def _step(here: Iterate, local: Local, least: float) -> Iterate:
         further = tuple(min(1.0, 0.1 + 1.08 * length) for length in room)
         off = _products(_moved(here, change, further))
         wanted = Products(
-            slack=wanted.slack + _into_band(off.slack, aims[0]),
-            reduced=wanted.reduced + _into_band(off.reduced, aims[1]),
+            slack=wanted.slack + into_band(off.slack, aims[0]),
+            reduced=wanted.reduced + into_band(off.reduced, aims[1]),
         )
         other = direction(wanted.slack, wanted.reduced)
         longer = _room(here, other)
@@ -170,12 +170,12 @@ def _factored(here: Iterate, local: Local) -> Callable[[Array, Array], Iterate]:
 
 def _room(here: Iterate, change: Iterate) -> tuple[float, float]:
     """The longest steps, at most 1, that keep everything positive: for lambda, t, u and for w, nu, z."""
-    primal = max(_steepest(here.weights, change.weights), _steepest(here.slack, change.slack))
-    dual = max(_steepest(here.mixture, change.mixture), _steepest(here.reduced, change.reduced))
+    primal = max(steepest(here.weights, change.weights), steepest(here.slack, change.slack))
+    dual = max(steepest(here.mixture, change.mixture), steepest(here.reduced, change.reduced))
     return min(1.0, BOUNDARY / primal), min(1.0, BOUNDARY / dual)
 
 
-def _steepest(values: Array, change: Array) -> float:
+def steepest(values: Array, change: Array) -> float:
     return max(float(np.max(-change / values)), TINY)
 
 
@@ -195,11 +195,11 @@ def _products(at: Iterate) -> Products:
     return Products(slack=at.mixture * at.slack, reduced=at.weights * at.reduced)
 
 
-def _centring(reached: Array, products: Array) -> float:
+def centring(reached: Array, products: Array) -> float:
     """Mehrotra's rule: the cube of what the predictor would leave, as a mean product."""
     return float((reached.sum() / products.sum()) ** 3 * products.mean())
 
 
-def _into_band(products: Array, aim: float) -> Array:
+def into_band(products: Array, aim: float) -> Array:
     """Gondzio's correction: lift what would fall below a tenth of the aim, lower what would exceed ten times it."""
     return np.clip(np.clip(products, 0.1 * aim, 10 * aim) - products, -10 * aim, None)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from superlevel.arrays import Array, Indices
-from superlevel.design.certificate import Evaluation
+from superlevel.design.certificate import Proof
 from superlevel.design.problem import DesignProblem
 from superlevel.design.targets import Dual, as_dual
 from superlevel.errors import InputError
@@ -41,11 +41,11 @@ class Design:
     weights: Array
     """(n,) a distribution on the arms."""
     value: float
-    """max_v v' A^-1 v at the weights, what the features miss included."""
+    """max_v v' A^-1 v at the weights, or the average over a given mixture; what the features miss included."""
     lower_bound: float
     """No distribution on the arms has a smaller value."""
     dual: Dual
-    """The mixture of targets that proves the bound: `certify` recomputes it from weights and dual."""
+    """The mixture of targets, found or given, that proves the bound: `certify` recomputes it from weights and dual."""
     status: Status
     iterations: int
     """Steps that changed the weights."""
@@ -117,7 +117,7 @@ Watch: TypeAlias = Callable[[Design], None]
 """Called with the best design so far."""
 
 
-def found(problem: DesignProblem, weights: Array, mixture: tuple[Indices, Array], seen: Evaluation) -> Design:
+def found(problem: DesignProblem, weights: Array, mixture: tuple[Indices, Array], seen: Proof) -> Design:
     """A design as an evaluation saw it, not yet judged."""
     return Design(
         weights=weights,

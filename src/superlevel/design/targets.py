@@ -74,6 +74,10 @@ class Targets(Protocol):
         """The largest squared length that truncated features miss of a target, given what they miss of the arms."""
         ...
 
+    def missed(self, residuals: Array, positions: Indices) -> Array:
+        """(m,) the squared lengths that they miss of these targets, at most."""
+        ...
+
 
 # ---------------------------------------------------------------------------------------------- rows
 
@@ -121,6 +125,9 @@ class _BoundRows:
     def residual(self, residuals: Array) -> float:  # noqa: ARG002
         return 0.0  # vectors given in feature coordinates have no part outside them
 
+    def missed(self, residuals: Array, positions: Indices) -> Array:  # noqa: ARG002
+        return np.zeros(len(positions))
+
 
 # ---------------------------------------------------------------------------------------------- arms
 
@@ -162,8 +169,10 @@ class _BoundSubset:
         return _ListView(rows_=arms, positions=np.flatnonzero(self.mask), scales=self.scales)
 
     def residual(self, residuals: Array) -> float:
-        scaled = residuals if self.scales is None else residuals / self.scales**2
-        return float(scaled[self.mask].max())
+        return float(self.missed(residuals, self.places()).max())
+
+    def missed(self, residuals: Array, positions: Indices) -> Array:
+        return residuals[positions] / (1.0 if self.scales is None else self.scales[positions] ** 2)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -236,6 +245,11 @@ class _BoundPairs:
         # |r(x) - share r(x')|^2 <= (|r(x)| + share |r(x')|)^2 for the missed parts r; all pairs are bounded at once.
         smallest = 1.0 if self.scales is None else float(self.scales[self.mask].min())
         return float(((1 + self.share) * np.sqrt(residuals.max()) / smallest) ** 2)
+
+    def missed(self, residuals: Array, positions: Indices) -> Array:
+        first, second = np.divmod(positions, self.shape[1])
+        lengths = np.sqrt(residuals[first]) + self.share * np.sqrt(residuals[second])
+        return np.square(lengths / (1.0 if self.scales is None else self.scales[first, second]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -311,22 +325,25 @@ def as_dual(targets: Targets, positions: Indices, weights: Array) -> Dual:
     )
 
 
-def from_dual(targets: Targets, dual: Dual) -> tuple[Indices, Array]:
+def from_dual(targets: Targets, dual: Dual, field: str = "dual") -> tuple[Indices, Array]:
     """Positions and weights of a mixture, without the targets that no longer count. Weights are not rescaled."""
     if not sparse.issparse(dual):
-        dual = as_floats("dual", dual)
+        dual = as_floats(field, dual)
     if dual.shape != targets.shape:
-        raise InputError("dual", f"of shape {dual.shape}", f"give shape {targets.shape}, as the targets have")
+        raise InputError(field, f"of shape {dual.shape}", f"give shape {targets.shape}, as the targets have")
     if sparse.issparse(dual):
         entries = dual.tocoo()
-        positions = entries.row.astype(np.int64) * targets.shape[1] + entries.col
+        positions = np.ravel_multi_index(entries.coords, targets.shape).astype(np.int64)
         weights = entries.data
     else:
         flat = dual.ravel()
         positions = np.flatnonzero(flat)
         weights = flat[positions]
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise InputError("dual", "not a mixture", "give weights that are finite and not negative")
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        raise InputError(
+            field, f"with a weight of {weights[wrong][0]}", "give weights that are finite and not negative"
+        )
     counts = targets.mask.ravel()[positions] & (weights > 0)
     return positions[counts], np.asarray(weights[counts], dtype=np.float64)
 

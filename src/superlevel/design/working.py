@@ -8,13 +8,14 @@ evaluation each time and nothing in between.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 from scipy.linalg import lapack
 
 from superlevel import linalg
 from superlevel.arrays import Array, Indices, normalised
-from superlevel.design.certificate import Evaluation
+from superlevel.design.certificate import Evaluation, Proof
 from superlevel.design.problem import DesignProblem
 from superlevel.design.result import Design
 from superlevel.design.targets import from_dual, listed, spread
@@ -26,6 +27,9 @@ RESUMED = 0.1  # uniform part of a design that is taken up again: a weight of ze
 APART = (
     0.03  # what enters together keeps this part of the largest length given the others, so neighbours do not crowd in
 )
+UNIFORM = 0.1  # uniform part with which the best point so far is started from again
+
+Seen = TypeVar("Seen", bound=Proof)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,6 +44,8 @@ class Working:
     """(m,) > 0, a distribution."""
     mixture: Array
     """(p,) > 0, a distribution."""
+    thinned: bool = False
+    """Whether arms that do little were left out. Those that come back stay, or they might come and go for ever."""
 
     def covers(self, problem: DesignProblem) -> bool:
         """Whether this is everything."""
@@ -50,6 +56,17 @@ class Working:
         weights = np.zeros(len(problem.arms))
         weights[self.arms] = self.weights
         return weights
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ended(Generic[Seen]):
+    """Where an inner loop ended: the best weights and mixture it saw, and what it saw there."""
+
+    work: Working
+    seen: Seen
+    steps: int = 0
+    evaluations: int = 0
+    stuck: bool = False
 
 
 def begin(problem: DesignProblem) -> Working:
@@ -76,8 +93,8 @@ def resume(problem: DesignProblem, start: Design) -> Working:
     return Working(
         arms=arms,
         targets=targets,
-        weights=_blend(arms, support, start.weights[support], RESUMED),
-        mixture=_blend(targets, positions, normalised(mixture), RESUMED),
+        weights=blend(arms, support, start.weights[support], RESUMED),
+        mixture=blend(targets, positions, normalised(mixture), RESUMED),
     )
 
 
@@ -96,9 +113,7 @@ def enter(work: Working, seen: Evaluation) -> Working | None:
 
     None where there are none. At most as many enter as were there.
     """
-    best = float(seen.gains[work.arms].max())
-    arms = _largest(seen.gains, best, len(work.arms))
-    arms = np.union1d(work.arms, arms[_apart(seen.roots[arms])])
+    arms = entering(work.arms, seen, most=len(work.arms))
     worst = float(linalg.squared_norms(seen.view.rows(work.targets)).max())
     targets = np.sort(seen.variances.positions[_largest(seen.variances.values, worst, len(work.targets))])
     targets = np.union1d(work.targets, targets[_apart(seen.view.rows(targets))])
@@ -108,9 +123,20 @@ def enter(work: Working, seen: Evaluation) -> Working | None:
     return Working(
         arms=arms,
         targets=targets,
-        weights=_blend(arms, work.arms, work.weights, uniform),
-        mixture=_blend(targets, work.targets, work.mixture, uniform),
+        weights=blend(arms, work.arms, work.weights, uniform),
+        mixture=blend(targets, work.targets, work.mixture, uniform),
     )
+
+
+def entering(arms: Indices, seen: Proof, *, most: int) -> Indices:
+    """These arms, and those that gain more than any of them, at most so many."""
+    others = _largest(seen.gains, float(seen.gains[arms].max()), most)
+    return np.union1d(arms, others[_apart(seen.roots[others])])
+
+
+def blurred(distribution: Array) -> Array:
+    """With a small uniform part."""
+    return (1 - UNIFORM) * distribution + UNIFORM / len(distribution)
 
 
 def _largest(values: Array, above: float, count: int) -> Indices:
@@ -128,7 +154,7 @@ def _apart(rows: Array) -> Indices:
     return np.asarray(order[: max(rank, 1)] - 1, dtype=np.int64)
 
 
-def _blend(positions: Indices, some: Indices, weights: Array, uniform: float) -> Array:
+def blend(positions: Indices, some: Indices, weights: Array, uniform: float) -> Array:
     """A distribution on sorted positions: the given one on some of them, and a uniform part on all."""
     blended = np.full(len(positions), uniform / len(positions))
     blended[np.searchsorted(positions, some)] += (1 - uniform) * weights

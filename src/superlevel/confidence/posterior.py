@@ -1,0 +1,161 @@
+"""Intervals from the Gaussian posterior: f(x) is within mu(x) +- beta^1/2 sigma(x).
+
+beta^1/2     a constant, 3 in the paper's experiments; or what the RKHS theory asks for (`superlevel.confidence.rkhs`)
+Q_t(x)       [mu +- beta^1/2 sigma] from all measurements so far
+C_t(x)       Q_t(x), or the intersection of C_{t-1}(x) and Q_t(x), as LSE has it
+
+A pair of points needs the deviation of f(x) - (1 - eps) f(x') itself, which is smaller than what the two intervals say:
+
+    var = sigma^2(x) - 2 (1 - eps) Sigma(x, x') + (1 - eps)^2 sigma^2(x')
+
+Everything is computed from all measurements each time, so an early mistake can be corrected; whether labels are kept
+once they are given is the method's choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from superlevel.arrays import Array
+from superlevel.goals import Bounds, FractionByPoints, FractionOfMax, Reader, Reading, Threshold
+from superlevel.posterior import Posterior
+from superlevel.records import Knowledge, Plan, State
+
+UNLIKELY = 1e-6  # probability of surprises as large as those seen, below which the model is doubted
+
+
+class Width(Protocol):
+    """beta^1/2."""
+
+    def at(self, posterior: Posterior) -> float:
+        """For intervals after these measurements."""
+        ...
+
+    def extra(self, posterior: Posterior) -> Array | float:
+        """What the half-widths get on top, (n,) or one number: misspecification."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant:
+    """The same beta^1/2 at all times."""
+
+    value: float
+
+    def at(self, posterior: Posterior) -> float:  # noqa: ARG002
+        return self.value
+
+    def extra(self, posterior: Posterior) -> float:  # noqa: ARG002
+        return 0.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PosteriorConfidence:
+    """All measurements at once, whatever rule chose their places: plans may be told in any order."""
+
+    reader: Reader
+    prior: Posterior
+    """Before the first measurement."""
+    widths: Width
+    intersected: bool
+    """Whether intervals are intersected over time."""
+    tolerance: float
+
+    rounds_only = False
+
+    def begin(self) -> tuple[Reading, Posterior, Bounds]:
+        """Before the first measurement: nothing is decided."""
+        n = len(self.prior.mean)
+        reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.reader.directions(n))
+        return reading, self.prior, self._intervals(self.prior)
+
+    def width(self, state: State) -> float:
+        """beta^1/2 now."""
+        assert state.posterior is not None
+        return self.widths.at(state.posterior)
+
+    def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
+        """With the measurements (N,), in the order of ``plan.indices``."""
+        assert state.posterior is not None
+        assert state.intervals is not None
+        posterior = state.posterior.told(plan.indices, measured)
+        intervals, doubts = self._intervals(posterior), _surprised(state.posterior, posterior)
+        if self.intersected and state.samples:
+            intervals, more = _intersection(state.intervals, intervals)
+            doubts = (*doubts, *more)
+        estimates, bounds = self._directions(posterior, intervals)
+        return Knowledge(
+            posterior=posterior,
+            intervals=intervals,
+            estimates=estimates,
+            bounds=bounds,
+            deciding=self._narrowed(bounds),
+            warnings=doubts,
+        )
+
+    def _intervals(self, posterior: Posterior) -> Bounds:
+        half = self.widths.at(posterior) * posterior.deviation + self.widths.extra(posterior)
+        return Bounds(lower=posterior.mean - half, upper=posterior.mean + half)
+
+    def _directions(self, posterior: Posterior, intervals: Bounds) -> tuple[Array, Bounds]:
+        """Estimates and bounds of the reader's directions."""
+        match self.reader:
+            case Threshold(level):
+                return posterior.mean - level, Bounds(lower=intervals.lower - level, upper=intervals.upper - level)
+            case FractionByPoints():
+                return posterior.mean, intervals
+            case FractionOfMax(epsilon):
+                return self._pairs(posterior, 1 - epsilon)
+
+    def _pairs(self, posterior: Posterior, share: float) -> tuple[Array, Bounds]:
+        mean, variance = posterior.mean, posterior.variance
+        estimates = mean[:, None] - share * mean
+        half = posterior.columns(np.arange(len(mean)))
+        half *= -2 * share
+        half += variance[:, None]
+        half += share**2 * variance
+        np.maximum(half, 0.0, out=half)
+        np.sqrt(half, out=half)
+        half *= self.widths.at(posterior)
+        extra = np.broadcast_to(self.widths.extra(posterior), mean.shape)
+        half += extra[:, None] + share * extra
+        return estimates, Bounds(lower=estimates - half, upper=estimates + half)
+
+    def _narrowed(self, bounds: Bounds) -> Bounds:
+        """What decides: a side that is ruled out up to the tolerance counts as ruled out.
+
+        Where both sides are, the middle decides; a value that is known to be exactly at the level is not above it.
+        """
+        if isinstance(self.reader, FractionByPoints):
+            return bounds  # has the tolerance, and compares intervals with intervals
+        lower, upper = bounds.lower + self.tolerance, bounds.upper - self.tolerance
+        known = lower >= upper
+        sure = np.where(bounds.lower + bounds.upper > 0, np.inf, -np.inf)
+        return Bounds(lower=np.where(known, sure, lower), upper=np.where(known, sure, upper))
+
+
+def _intersection(before: Bounds, now: Bounds) -> tuple[Bounds, tuple[str, ...]]:
+    """C_{t-1} and Q_t; where they have nothing in common one of them is wrong, and Q_t knows more."""
+    lower, upper = np.maximum(before.lower, now.lower), np.minimum(before.upper, now.upper)
+    empty = lower > upper
+    bounds = Bounds(lower=np.where(empty, now.lower, lower), upper=np.where(empty, now.upper, upper))
+    if not empty.any():
+        return bounds, ()
+    return bounds, (
+        f"the intervals of {int(empty.sum())} points, the first of them point {int(np.argmax(empty))}, contradict "
+        "earlier ones: the kernel or the noise is not as assumed, and the new ones are used",
+    )
+
+
+def _surprised(before: Posterior, after: Posterior) -> tuple[str, ...]:
+    """Said once, when the measurements first lie farther from what was predicted than chance allows."""
+    if before.plausibility < UNLIKELY or after.plausibility >= UNLIKELY:
+        return ()
+    return (
+        f"{after.count:,} measurements lie {np.sqrt(after.surprise):.2g} times as far from their predictions as kernel "
+        "and noise allow for: intervals are too narrow; fit them anew (superlevel.hyperparameters) or give a rougher "
+        "kernel",
+    )

@@ -1,0 +1,55 @@
+"""Frequentist widths for a fixed f in the kernel's space, ||f|| <= S, and sub-Gaussian noise of deviation sigma.
+
+With mu and sigma_t of the Gaussian posterior whose noise variance is sigma^2, for all t and all x at once with
+probability 1 - delta,
+
+    |f(x) - mu_t(x)|  <=  (S + sqrt(2 (Gamma_t + log(1 / delta)))) sigma_t(x),
+    Gamma_t  >=  1/2 log det(I + K_t / sigma^2),   K_t of any t points.
+
+(Abbasi-Yadkori 2012, Online Learning for Linearly Parametrized Control Problems, Corollary 3.15; Chowdhury and Gopalan
+2017, ICML, Theorem 2, has another 1 under the root, the price of a regulariser above 1.) Gamma_t is bounded through
+the rank r of the kernel on the points and its largest k(x, x) = L^2, by concavity of the logarithm (Srinivas et al.
+2010, Theorem 5, for the linear kernel):
+
+    Gamma_t = r / 2 log(1 + t L^2 / (r sigma^2)).
+
+A misspecification of at most h adds h at x itself, and h sqrt(t) / sigma times sigma_t(x) through the measurements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from superlevel.arrays import Array
+from superlevel.posterior import Posterior
+
+
+@dataclass(frozen=True, kw_only=True)
+class RkhsWidth:
+    """beta_t^1/2 = S + sqrt(2 (Gamma_t + log(1 / delta)))."""
+
+    norm: float
+    """S"""
+    rank: int
+    """r"""
+    largest: float
+    """L^2"""
+    noise: float
+    """The smallest sigma of a point: each measurement tells at most L^2 / sigma^2."""
+    delta: float
+    misspecification: float
+    """h"""
+
+    def information(self, count: int) -> float:
+        """Gamma_t for t = count."""
+        return self.rank / 2 * float(np.log1p(count * self.largest / (self.rank * self.noise**2)))
+
+    def at(self, posterior: Posterior) -> float:
+        return self.norm + float(np.sqrt(2 * (self.information(posterior.count) - np.log(self.delta))))
+
+    def extra(self, posterior: Posterior) -> Array:
+        """h (1 + sqrt(t) sigma_t(x) / sigma)"""
+        spread = np.sqrt(posterior.count) / self.noise
+        return np.asarray(self.misspecification * (1 + spread * posterior.deviation))

@@ -1,0 +1,134 @@
+"""Designs for the average of the targets, their mixture held fixed.
+
+    M = sum_v w_v v v' = N N'     T = tr(A^-1 M)     Y = A^-1 N     g_i = |Y' phi_i|^2     R = |Y|^2
+
+The bound of `superlevel.design.certificate` is one for the average itself: T^2 / (max_i g_i + ridge R) <= min T. The
+mixture enters through the root N alone, which has r columns at most, however many targets there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import LinAlgError, qr, solve_triangular
+
+from superlevel import linalg
+from superlevel.arrays import Array, Indices, normalised
+from superlevel.design.certificate import Proof, truncation
+from superlevel.design.information import DROWNED, information_factor
+from superlevel.design.problem import DesignProblem
+from superlevel.design.targets import Dual, View, from_dual
+from superlevel.errors import InputError
+
+BLOCK = 2**22  # numbers of targets' rows held at a time: 32 MB
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Averaged(Proof):
+    """One evaluation of an average, with all arms that it is a matter of."""
+
+    factor: Array
+    """(r, r) L of A = L L'."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Objective:
+    """T as a function of the design."""
+
+    arms: Array
+    """(n, r)"""
+    root: Array
+    """(k, r) N', k at most r."""
+    ridge: float
+    residuals: Array | None
+    """(n,) what truncated features miss of each arm's squared length; None where the arms are exact."""
+    missed: float
+    """The mixture's average of what they miss of the targets' squared lengths."""
+
+    def among(self, arms: Indices) -> Objective:
+        """On these arms only, as if they were exact."""
+        return replace(self, arms=self.arms[arms], residuals=None)
+
+    def evaluate(
+        self,
+        weights: Array,  # (n,)
+    ) -> Averaged:
+        """Average and bound. Raises LinAlgError where the design does not reach everything."""
+        factor = information_factor(self.arms, weights, ridge=self.ridge)
+        white = linalg.whiten(factor, self.root)  # N' L^-T
+        pulled = solve_triangular(factor, white.T, lower=True, trans="T", check_finite=False).T  # Y'
+        roots = linalg.inner(self.arms, pulled)
+        average = float(linalg.squared_norms(white).sum())
+        unseen = 0.0
+        if self.residuals is not None:
+            unseen = truncation(self.missed, float(weights @ self.residuals), average, self.ridge)
+        return Averaged(
+            factor=factor,
+            roots=roots,
+            gains=linalg.squared_norms(roots),
+            average=average,
+            shrinkage=self.ridge * float(linalg.squared_norms(pulled).sum()),
+            truncation=unseen,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AverageProblem:
+    """Over distributions lambda on the arms, minimise sum_v w_v v' A^-1 v for one mixture w."""
+
+    problem: DesignProblem
+    positions: Indices
+    """(p,) the targets with a weight."""
+    mixture: Array
+    """(p,) > 0, a distribution."""
+    objective: Objective
+
+
+def average_problem(problem: DesignProblem, mixture: Dual) -> AverageProblem:
+    """Check the mixture and take a root of it. Weights of targets that are masked out are ignored."""
+    positions, given = from_dual(problem.targets, mixture, field="mixture")
+    if not len(positions):
+        raise InputError("mixture", "zero on every target that counts", "give one of them a weight > 0")
+    weights = normalised(given / given.max())  # the sum itself may overflow
+    view = problem.targets.view(np.eye(problem.arms.shape[1], order="F"), problem.arms)
+    drowned = problem.ridge < DROWNED * float(linalg.squared_norms(problem.arms).max())
+    root = _root(view, positions, weights, careful=bool(drowned))
+    if not root.any():
+        raise InputError("mixture", "on targets that are zero", "their values are known without measuring: use others")
+    residuals = problem.residuals
+    objective = Objective(
+        arms=problem.arms,
+        root=root,
+        ridge=problem.ridge,
+        residuals=residuals,
+        missed=0.0 if residuals is None else float(problem.targets.missed(residuals, positions) @ weights),
+    )
+    return AverageProblem(problem=problem, positions=positions, mixture=weights, objective=objective)
+
+
+def _root(view: View, positions: Indices, weights: Array, *, careful: bool) -> Array:
+    """Rows whose moments are the mixture's, at most as many as there are coordinates.
+
+    M itself holds its root to half of the digits, which is ``careful`` enough unless a ridge is small or missing.
+    """
+    width = view.rows(positions[:1]).shape[1]
+    blocks = np.array_split(np.arange(len(positions)), 1 + len(positions) * width // BLOCK)
+
+    def rows() -> Iterator[Array]:
+        return (view.rows(positions[block]) * np.sqrt(weights[block])[:, None] for block in blocks)
+
+    if len(positions) <= width:
+        return np.concatenate(list(rows()))
+    if not careful:
+        try:
+            moment = sum(linalg.moment(view.rows(positions[block]), weights[block]) for block in blocks)
+            return np.ascontiguousarray(linalg.cholesky(np.asfortranarray(moment)).T)
+        except LinAlgError:
+            pass  # M is singular
+    triangle = np.zeros((0, width))
+    for some in rows():
+        (triangle,) = qr(np.concatenate([triangle, some]), mode="r", check_finite=False)
+        triangle = triangle[:width]
+    return np.ascontiguousarray(triangle)

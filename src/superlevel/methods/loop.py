@@ -1,0 +1,293 @@
+"""The loop that every method is: ask where to measure, tell what was measured, read what that decides.
+
+    state = method.init(seed=0)
+    while state.stop is None:
+        plan = method.ask(state)                              # where, how often, and the certificate of that choice
+        state, info = method.tell(state, plan, values)        # values in the order of plan.indices
+
+A state never changes and a plan depends on nothing but the state and the plans that are pending: asking twice gives the
+same plan. Where measurements take long, ask again with the plans that are out, ``method.ask(state, pending=[plan])``,
+for further points; plans may then be told in any order.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from superlevel.arrays import Array, as_vector
+from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
+from superlevel.goals import Bounds, FractionOfMax, Reader, Reading, Threshold
+from superlevel.posterior import Posterior
+from superlevel.problem import Problem
+from superlevel.records import Choice, Info, Knowledge, Plan, Sizes, State, Stop, View
+
+FALSE_ALARM = 1e-3  # probability with which a round may doubt a bound that holds
+SLACK = 1e-9  # relative; a mean that exceeds the bound by less does so by rounding
+OUTSIDE = 3.0  # deviations of the noise that a threshold may be beyond what was measured
+
+
+class Rule(Protocol):
+    """Where to measure next."""
+
+    def choose(self, view: View) -> Choice: ...
+
+
+class Confidence(Protocol):
+    """What is known."""
+
+    @property
+    def rounds_only(self) -> bool:
+        """Whether a plan must be told before the next one is asked for."""
+        ...
+
+    def begin(self) -> tuple[Reading, Posterior | None, Bounds | None]:
+        """Before the first measurement."""
+        ...
+
+    def width(self, state: State) -> float:
+        """beta^1/2 for the rule; NaN where there is none."""
+        ...
+
+    def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
+        """What the measurements (N,) of a plan add."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Method:
+    """The rule says where, the sizes how often, the confidence what is known then, and the goal what that decides."""
+
+    name: str
+    problem: Problem
+    reader: Reader
+    """The problem's goal, with the directions by which it is read."""
+    rule: Rule
+    sizes: Sizes
+    confidence: Confidence
+    permanent: bool
+    """Whether a label stays once it is given. Otherwise labels are read anew from all measurements each time."""
+    options: tuple[object, ...]
+    """What else the plans depend on, as it was given."""
+    budget: int
+    """Measurements of a simulation that has no other budget."""
+
+    def init(self, *, seed: int = 0) -> State:
+        """Before the first measurement."""
+        reading, posterior, intervals = self.confidence.begin()
+        state = State(
+            seed=_as_seed(seed),
+            phase=1,
+            reading=reading,
+            samples=0,
+            stop=None,
+            posterior=posterior,
+            intervals=intervals,
+        )
+        return replace(state, stop=self._stop(state))
+
+    def ask(self, state: State, *, pending: Sequence[Plan] = ()) -> Plan:
+        """Where to measure in the phase that comes next. The same state and pending plans give the same plan.
+
+        ``pending`` are plans that were asked for and not told yet: what they measure is taken as known where it is, and
+        further points are proposed.
+        """
+        self._check_state(state)
+        self._check_pending(state, pending)
+        if state.stop is not None:
+            raise SuperlevelError(f"nothing is left to measure: {state.stop.value}")
+        phase = state.phase + len(pending)
+        posterior = state.posterior
+        if pending and posterior is not None:
+            posterior = posterior.planned(np.concatenate([plan.indices for plan in pending])).after
+        choice = self.rule.choose(
+            View(
+                phase=phase,
+                undecided=state.undecided,
+                posterior=posterior,
+                intervals=state.intervals,
+                width=self.confidence.width(state),
+                start=state.design,
+                sizes=self.sizes,
+                rng=np.random.default_rng([state.seed, phase]),
+            )
+        )
+        return Plan(
+            phase=phase,
+            weights=choice.weights,
+            counts=choice.counts,
+            certificate=choice.certificate,
+            precision=self.sizes.precision(phase),
+            origin=self._origin(state, pending),
+            campaign=self._campaign(state.seed),
+        )
+
+    def tell(self, state: State, plan: Plan, values: ArrayLike) -> tuple[State, Info]:
+        """What the measured values (plan.total,) show; they are in the order of ``plan.indices``."""
+        measured = self._checked(state, plan, values)
+        known = self.confidence.learn(state, plan, measured)
+        before = state.reading
+        if not self.permanent:
+            n = self.problem.domain.n
+            before = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.reader.directions(n))
+        told = replace(
+            state,
+            phase=state.phase + 1,
+            reading=self.reader.read(before, known.deciding),
+            samples=state.samples + plan.total,
+            posterior=known.posterior,
+            intervals=known.intervals,
+            design=plan.certificate if known.posterior is not None else None,
+            told=state.told if self.confidence.rounds_only else state.told | {plan.origin},
+        )
+        told = replace(told, stop=self._stop(told))
+        doubts = (*self._doubts(plan, measured), *known.warnings, *self._outside(told))
+        info = Info(
+            phase=plan.phase,
+            samples=plan.total,
+            precision=plan.precision,
+            estimates=known.estimates,
+            bounds=known.bounds,
+            bias=known.bias,
+            warnings=doubts,
+        )
+        for doubt in doubts:
+            warnings.warn(doubt, AssumptionWarning, stacklevel=2)
+        return told, info
+
+    def _stop(self, state: State) -> Stop | None:
+        if not (state.labels == 0).any():
+            nothing = isinstance(self.problem.goal, FractionOfMax) and not state.found().any()
+            return Stop.EMPTY if nothing else Stop.DECIDED
+        last = self.sizes.last
+        return Stop.TOLERANCE if last is not None and state.phase > last else None
+
+    # ------------------------------------------------------------------------------------- fingerprints
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        """Of the method and the problem, as they were given: numbers that a solver computed may change with it."""
+        problem = self.problem
+        given = (
+            *(self.name, self.permanent, *self.options),
+            *(problem.goal, problem.bound, problem.norm, problem.delta, problem.mean, problem.tolerance),
+            *(problem.misspecification, _parameters(problem.domain.kernel)),
+        )
+        digest = blake2b(repr(given).encode(), digest_size=16)
+        for array in (problem.domain.points, np.asarray(problem.noise), np.asarray(problem.cost)):
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
+    def _campaign(self, seed: int) -> str:
+        return f"{self._fingerprint}-{seed}"
+
+    def _origin(self, state: State, pending: Sequence[Plan] = ()) -> str:
+        """Of everything that a plan depends on."""
+        given = (self._campaign(state.seed), state.phase, state.samples, [plan.origin for plan in pending])
+        digest = blake2b(repr(given).encode(), digest_size=16)
+        digest.update(state.labels.tobytes())
+        digest.update(np.packbits(state.undecided).tobytes())
+        if state.posterior is not None:
+            digest.update(state.posterior.weights.tobytes())
+            digest.update(state.posterior.sums.tobytes())
+        return digest.hexdigest()
+
+    # ------------------------------------------------------------------------------------------- checks
+
+    def _check_state(self, state: State) -> None:
+        if not isinstance(state, State):
+            raise InputError("state", f"of type {type(state).__name__}", "give what init or tell returned")
+        n = self.problem.domain.n
+        if state.labels.shape != (n,) or state.undecided.shape != self.reader.directions(n).shape:
+            got = f"of {len(state.labels)} points and {state.undecided.ndim}-d directions"
+            raise InputError("state", got, f"give one of this method, for {n} points and {self.problem.goal}")
+        if self.confidence.rounds_only != (state.posterior is None):
+            raise InputError("state", "of a method with another confidence", "give what this method's init returned")
+
+    def _check_pending(self, state: State, pending: Sequence[Plan]) -> None:
+        if pending and self.confidence.rounds_only:
+            remedy = "tell that round first: where the next one measures depends on all of it"
+            raise InputError("pending", f"{len(pending)} plans", remedy)
+        for k, plan in enumerate(pending):
+            self._check_plan(f"pending[{k}]", state, plan)
+        if len({plan.origin for plan in pending}) < len(pending):
+            raise InputError("pending", "the same plan more than once", "give each plan that is out once")
+
+    def _check_plan(self, field: str, state: State, plan: Plan) -> None:
+        """A plan of this campaign that was not told yet; in rounds, the one of this state."""
+        if not isinstance(plan, Plan):
+            raise InputError(field, f"of type {type(plan).__name__}", "give what ask returned")
+        n = len(state.labels)
+        if len(plan.counts) != n or (self.confidence.rounds_only and plan.phase != state.phase):
+            got = f"for phase {plan.phase} and {len(plan.counts)} points"
+            remedy = f"give the plan that was asked for this state, of phase {state.phase} and {n} points"
+            raise InputError(field, got, remedy)
+        if plan.campaign != self._campaign(state.seed):
+            raise InputError(field, "for another method, problem or seed", "give a plan of this campaign")
+        if self.confidence.rounds_only and plan.origin != self._origin(state):
+            raise InputError(field, "for another state or method", "give the plan that was asked for this state")
+        if plan.origin in state.told:
+            raise InputError(field, "told already", "give each plan's values once")
+
+    def _checked(self, state: State, plan: Plan, values: ArrayLike) -> Array:
+        """The values, before anything is computed from them."""
+        self._check_state(state)
+        self._check_plan("plan", state, plan)
+        return as_vector("values", values, length=plan.total)
+
+    def _outside(self, state: State) -> tuple[str, ...]:
+        """Whether everything is decided alike because the threshold is not among the values at all."""
+        goal, posterior = self.problem.goal, state.posterior
+        if state.stop is not Stop.DECIDED or not isinstance(goal, Threshold) or posterior is None:
+            return ()
+        measured = posterior.weights > 0
+        means = self.problem.mean + posterior.sums[measured] / posterior.weights[measured]
+        room = OUTSIDE / np.sqrt(posterior.weights[measured].max())
+        if means.min() - room <= goal.value <= means.max() + room:
+            return ()
+        side = "below" if means.max() < goal.value else "above"
+        return (
+            f"Threshold.value is {goal.value:g}, but everything measured is between {means.min():g} and "
+            f"{means.max():g}, so that all points are {side}: check the level and its units",
+        )
+
+    def _doubts(self, plan: Plan, measured: Array) -> tuple[str, ...]:
+        """Whether some point's mean is farther from the problem's than B allows.
+
+        By Chebyshev's inequality, which needs no more than a variance, that happens by chance in one of 1000 rounds at
+        most.
+        """
+        problem = self.problem
+        support = np.flatnonzero(plan.counts)
+        counts = plan.counts[support]
+        starts = np.cumsum(counts) - counts
+        means = np.add.reduceat(measured, starts) / counts - problem.mean
+        noise = np.broadcast_to(problem.noise, problem.domain.n)[support]
+        excess = np.abs(means) - noise * np.sqrt(len(support) / (FALSE_ALARM * counts))
+        excess -= (problem.bound or np.inf) * (1 + SLACK) + SLACK * abs(problem.mean)
+        worst = int(np.argmax(excess))
+        if excess[worst] <= 0:
+            return ()
+        return (
+            f"bound is {problem.bound:g}, but the mean of {counts[worst]:,} measurements at point {support[worst]} "
+            f"is {means[worst]:g} away from problem.mean: give a larger bound, or nothing declared is guaranteed",
+        )
+
+
+def _parameters(kernel: Any) -> str:
+    """Everything that a kernel was made of: scikit-learn's repr has three digits only."""
+    known = kernel.get_params() if hasattr(kernel, "get_params") else {}
+    return repr((kernel, sorted((name, repr(value)) for name, value in known.items())))
+
+
+def _as_seed(seed: object) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError("seed", repr(seed), "give a whole number >= 0")
+    return int(seed)

@@ -1,0 +1,15 @@
+"""The exact Gaussian posterior of a function on a finite domain, updated instead of refitted.
+
+>>> import numpy as np
+>>> import superlevel as sl
+>>> from sklearn.gaussian_process.kernels import RBF
+>>> domain = sl.Domain(np.linspace(0, 1, 5), kernel=RBF(0.3))
+>>> posterior = sl.posterior.begin(domain, noise=0.1)
+>>> posterior = posterior.told([0, 2, 2], [1.0, 0.2, 0.4])
+>>> posterior.mean.round(2)
+array([0.98, 0.77, 0.34, 0.05, 0.  ])
+"""
+
+from superlevel.posterior.exact import Planned, Posterior, begin
+
+__all__ = ["Planned", "Posterior", "begin"]

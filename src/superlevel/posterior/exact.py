@@ -1,0 +1,249 @@
+"""f ~ N(mean, K), y_i = f(x_i) + N(0, sigma_i^2): what the measurements so far say of f at every point.
+
+w_x   (n,)  sum of 1 / sigma_i^2 over the measurements at x          Sigma = (K^-1 + diag w)^-1
+b_x   (n,)  sum of (y_i - mean) / sigma_i^2 over them                mu    = mean + Sigma b
+
+Two numbers a point hold all that was ever measured, whatever the order. A block of measurements at the points X, those
+at one point taken together, changes mean and variance by the rows R and the factor L of `covariance`:
+
+    mu <- mu + R' L^-1 (y - mu_X),    sigma_x^2 <- sigma_x^2 - |R_x|^2.
+
+(Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, eqs. 2.23 to 2.26.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import chdtrc
+
+from superlevel import linalg
+from superlevel.arrays import Array, Indices, as_deviations, as_number, as_points, as_vector, frozen
+from superlevel.domain import Domain
+from superlevel.errors import InputError
+from superlevel.features import Features
+from superlevel.posterior.covariance import Covariance, Prior, prior
+
+NUGGET = 1e-10  # of the largest k(x, x): the variance that a measurement without noise is taken to have
+CHECKED = 256  # points that are measured between two looks at the drift
+DRIFT = 1e-10  # relative to K; more than this is computed afresh,
+WORSE = 10.0  # unless it was nearly as large when it was fresh
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Posterior:
+    """Mean, variance and covariance of f at every point. Nothing in it changes; `told` returns another one."""
+
+    mean: Array
+    """mu (n,)"""
+    variance: Array
+    """sigma^2 (n,), never negative."""
+    count: int
+    """Measurements so far."""
+    weights: Array
+    """w (n,)"""
+    sums: Array
+    """b (n,)"""
+    covariance: Covariance
+    """Sigma."""
+    noise: Array
+    """(n,) variance of one measurement at each point, where nothing else is said."""
+    origin: Origin
+    """What was there before the first measurement."""
+    terms: int
+    """Predictions that were compared with what was measured then."""
+    squares: float
+    """Sum of the squared errors of the predictions, each in units of what was expected of it: chi^2 if all is right."""
+    excess: float
+    """Sum of the squared errors less what was expected of them, in the units of the measurements squared."""
+    unchecked: int
+    """Downdates since the drift was last looked at."""
+    refreshed: int
+    """How often everything was computed afresh because of it."""
+    floor: float
+    """The drift of what was last computed afresh."""
+
+    def __post_init__(self) -> None:
+        for array in (self.mean, self.variance, self.weights, self.sums):
+            frozen(array)
+
+    @property
+    def deviation(self) -> Array:
+        """sigma (n,)"""
+        return np.sqrt(self.variance)
+
+    @property
+    def surprise(self) -> float:
+        """The mean square of the prediction errors, in units of what was expected: 1 if kernel and noise are right."""
+        return self.squares / self.terms if self.terms else 1.0
+
+    @property
+    def plausibility(self) -> float:
+        """The probability of prediction errors at least as large as those seen."""
+        return float(chdtrc(self.terms, self.squares)) if self.terms else 1.0
+
+    @property
+    def roughness(self) -> float:
+        """The variance of what the kernel does not explain, as the prediction errors show it; never negative."""
+        return max(0.0, self.excess / self.terms) if self.terms else 0.0
+
+    @property
+    def rank(self) -> int:
+        """At least the rank of the prior covariance."""
+        return self.origin.prior.rank
+
+    def columns(self, points: ArrayLike) -> Array:
+        """(m, n) covariances of these points with all points."""
+        return self.covariance.columns(as_points("points", points, count=len(self.mean)))
+
+    def told(self, points: ArrayLike, values: ArrayLike, *, noise: ArrayLike | None = None) -> Posterior:
+        """After measurements (N,) at these points (N,), in any order and with repeats.
+
+        ``noise`` are their standard deviations, (N,) or one for all; by default those of the points.
+        """
+        places = as_points("points", points, count=len(self.mean))
+        measured = as_vector("values", values, length=len(places))
+        if not len(places):
+            return self
+        precisions = 1 / self._variances(places, noise)
+        distinct, which = np.unique(places, return_inverse=True)
+        weights = np.bincount(which, weights=precisions).astype(np.float64)
+        sums = np.bincount(which, weights=precisions * (measured - self.origin.mean)).astype(np.float64)
+        change = self.covariance.measured(distinct, 1 / weights)
+        errors = sums / weights - (self.mean[distinct] - self.origin.mean)
+        expected = self.variance[distinct] + 1 / weights
+        whitened = linalg.solve_lower(change.factor, errors[:, None])[:, 0]
+        found = replace(
+            self,
+            mean=self.mean + linalg.transposed_times(change.rows, whitened),
+            variance=_less(self.variance, change.rows),
+            count=self.count + len(places),
+            weights=_added(self.weights, distinct, weights),
+            sums=_added(self.sums, distinct, sums),
+            covariance=change.after,
+            unchecked=self.unchecked + len(distinct),
+            terms=self.terms + len(distinct),
+            squares=self.squares + float(whitened @ whitened),
+            excess=self.excess + float((errors**2 - expected).sum()),
+        )
+        return found._checked()
+
+    def planned(self, points: ArrayLike) -> Planned:
+        """As if these points had been measured with the values that are expected: the variance needs no others.
+
+        The mean stays, and so do the data: the answer is for planning only.
+        """
+        places = as_points("points", points, count=len(self.mean))
+        if not len(places):
+            return Planned(after=self, points=places, rows=np.empty((0, len(self.mean))))
+        distinct, counts = np.unique(places, return_counts=True)
+        change = self.covariance.measured(distinct, self.noise[distinct] / counts)
+        after = replace(self, variance=_less(self.variance, change.rows), covariance=change.after)
+        return Planned(after=after, points=distinct, rows=change.rows)
+
+    def features(self, *, tol: float, max_rank: int) -> Features:
+        """phi (n, r) with phi(x)' phi(y) = Sigma(x, y), up to the residuals that ``max_rank`` leaves."""
+        return self.covariance.features(self.variance, tol=tol, max_rank=max_rank)
+
+    def afresh(self) -> Posterior:
+        """The same from the data, without any update."""
+        covariance = self.origin.prior.after(self.weights)
+        return replace(
+            self,
+            covariance=covariance,
+            mean=self.origin.mean + covariance.times(self.sums),
+            variance=np.maximum(covariance.diagonal(), 0.0),
+            unchecked=0,
+            floor=covariance.drift(self.weights),
+        )
+
+    @property
+    def drift(self) -> float:
+        """How far the covariance is from that of the data, relative to the prior's; rounding is about 1e-14."""
+        return self.covariance.drift(self.weights)
+
+    def _checked(self) -> Posterior:
+        """Computed afresh where the drift is measured to be too large."""
+        if self.unchecked < CHECKED:
+            return self
+        if self.drift <= max(DRIFT, WORSE * self.floor):
+            return replace(self, unchecked=0)
+        return replace(self.afresh(), refreshed=self.refreshed + 1)
+
+    def _variances(self, places: Indices, noise: ArrayLike | None) -> Array:
+        if noise is None:
+            return self.noise[places]
+        deviations = as_deviations("noise", np.asarray(noise) if np.ndim(noise) else noise, len(places))
+        return self.origin.raised(np.broadcast_to(np.square(deviations), len(places)))
+
+    def __repr__(self) -> str:
+        points = int(np.count_nonzero(self.weights))
+        return f"Posterior({self.count:,} measurements at {points} of {len(self.mean)} points)"
+
+
+class Planned(NamedTuple):
+    """A posterior for planning, and how it came to be."""
+
+    after: Posterior
+    points: Indices
+    """(m,) all different."""
+    rows: Array
+    """R (m, n): the covariance falls by R' R."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Origin:
+    """Before the first measurement."""
+
+    prior: Prior
+    mean: float
+    nugget: float
+    """The least variance of a measurement."""
+
+    def raised(self, variances: Array) -> Array:
+        """A measurement without noise would leave nothing to divide by when it is repeated."""
+        return np.maximum(variances, self.nugget)
+
+
+def begin(domain: Domain, *, noise: float | ArrayLike, mean: float = 0.0) -> Posterior:
+    """Before the first measurement.
+
+    ``noise`` is the standard deviation of a measurement, one number or one for each point (n,). Deviations below 1e-5
+    of the largest prior deviation are taken as that.
+    """
+    diagonal = domain.diagonal()
+    largest = float(diagonal.max())
+    if largest <= 0:
+        raise InputError("domain.kernel", "zero at every point", "give a kernel under which f varies somewhere")
+    origin = Origin(prior=prior(domain), mean=as_number("mean", mean), nugget=NUGGET * largest)
+    deviations = as_deviations("noise", noise, domain.n)
+    empty = np.zeros(domain.n)
+    return Posterior(
+        mean=np.full(domain.n, origin.mean),
+        variance=diagonal,
+        count=0,
+        weights=empty,
+        sums=empty,
+        covariance=origin.prior.after(empty),
+        noise=frozen(origin.raised(np.full(domain.n, np.square(deviations)))),
+        origin=origin,
+        terms=0,
+        squares=0.0,
+        excess=0.0,
+        unchecked=0,
+        refreshed=0,
+        floor=0.0,
+    )
+
+
+def _less(variance: Array, rows: Array) -> Array:
+    return np.asarray(np.maximum(variance - np.einsum("ij,ij->j", rows, rows), 0.0))
+
+
+def _added(values: Array, at: Indices, more: Array) -> Array:
+    sums = values.copy()
+    sums[at] += more
+    return sums

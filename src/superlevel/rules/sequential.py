@@ -1,0 +1,57 @@
+"""One point after the other: the best by a score, then the best given that, until the batch is full.
+
+A posterior variance does not depend on the values, so the points of a batch are chosen as if each had been measured
+before the next (Desautels, Krause and Burdick 2014, JMLR 15:4053). With a batch of one it is the rule itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from superlevel.arrays import Array, normalised
+from superlevel.posterior import Planned, Posterior
+from superlevel.records import Choice, View
+
+
+class Scorer(Protocol):
+    """The scores of one batch."""
+
+    def scores(self, posterior: Posterior) -> Array:
+        """(n,) how good it is to measure each point next; -inf for a point that is no candidate."""
+        ...
+
+    def after(self, before: Posterior, planned: Planned) -> Scorer:
+        """The scorer once a point is planned."""
+        ...
+
+
+class Score(Protocol):
+    """What a one-at-a-time rule is made of."""
+
+    def begin(self, view: View) -> Scorer:
+        """Before the first point of a batch."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sequential:
+    """argmax over x of the score, again and again. Of equal scores the first point wins."""
+
+    score: Score
+
+    def choose(self, view: View) -> Choice:
+        assert view.posterior is not None
+        posterior, scorer = view.posterior, self.score.begin(view)
+        total = view.sizes.samples(view.phase, np.nan, int(np.count_nonzero(view.undecided)))
+        counts = np.zeros(len(posterior.mean), dtype=np.int64)
+        for k in range(total):
+            x = int(np.argmax(scorer.scores(posterior)))
+            counts[x] += 1
+            if k + 1 < total:
+                planned = posterior.planned([x])
+                scorer = scorer.after(posterior, planned)
+                posterior = planned.after
+        return Choice(weights=normalised(counts.astype(np.float64)), counts=counts)

@@ -1,0 +1,216 @@
+"""Rules that look at variances alone: the widest interval, and TruVar's largest drop of the undecided points' variance.
+
+After a measurement at x the variance of another point y falls by
+
+    sigma^2(y) - sigma^2_{|x}(y) = Sigma(y, x)^2 / (sigma^2(x) + sigma_x^2),       sigma_x^2 the noise there,
+
+so TruVar's sum over y is q(x) / (sigma^2(x) + sigma_x^2) with q(x) = sum_y w_y Sigma(y, x)^2, w_y = 1 for undecided
+points (Bogunovic et al. 2016, NeurIPS, eq. 9), divided by the cost of x. When x is planned, with row c = Sigma(x, .) /
+sqrt(sigma^2(x) + sigma_x^2), q need not be summed again:
+
+    q <- q - 2 c o (Sigma (w o c)) + (c' (w o c)) c o c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from superlevel.arrays import Array, Indices, Mask, normalised
+from superlevel.goals import FractionOfMax, Goal, Threshold
+from superlevel.posterior import Planned, Posterior
+from superlevel.records import View
+
+PAIRS = 2**25  # covariances that a batch may be chosen from;
+SAMPLED = 2**23  # beyond, the sum over points is sampled, and needs this many
+TAIL = 3.0  # the power of 1 + h^2 with which points far from the level count less
+
+
+@dataclass(frozen=True, kw_only=True)
+class Widest:
+    """LSE-imp's rule: the widest interval among what is undecided or may be the maximum."""
+
+    everywhere: bool = False
+    """All points instead: maximum variance."""
+
+    def begin(self, view: View) -> _Wide:
+        among = np.ones(view.undecided.shape, dtype=np.bool_) if self.everywhere else view.undecided
+        return _Wide(view=view, among=among, plain=self.everywhere)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Wide:
+    view: View
+    among: Mask
+    plain: bool
+
+    def scores(self, posterior: Posterior) -> Array:
+        if self.plain:
+            return posterior.variance
+        assert self.view.intervals is not None
+        half = self.view.width * posterior.deviation
+        upper = np.minimum(self.view.intervals.upper, posterior.mean + half)
+        lower = np.maximum(self.view.intervals.lower, posterior.mean - half)
+        return np.where(self.among, upper - lower, -np.inf)
+
+    def after(self, before: Posterior, planned: Planned) -> _Wide:  # noqa: ARG002
+        return self
+
+
+class Weights(Protocol):
+    """How much the variance of each point matters."""
+
+    def at(self, view: View) -> tuple[Array, Array]:
+        """w (n,), and the variance (n,) that each point has beside what the kernel explains."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undecided:
+    """TruVar's: every undecided point alike."""
+
+    def at(self, view: View) -> tuple[Array, Array]:
+        weights = view.undecided.astype(np.float64)
+        return weights, np.zeros(len(weights))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mislabelled:
+    """Points that may well be on the other side of the level, and a part of f that the kernel does not explain.
+
+    h = |mu - level| / s is how many deviations a point is from the level, and w = (1 + h^2)^-3. Near the level that is
+    proportional to a probability of being mislabelled; far from it, it falls like a power, because normal tails would
+    stake everything on the kernel being right. What the prediction errors show beyond the kernel, `roughness`, is a
+    variance of each point by itself: s^2 = sigma^2 + rough, and measuring x tells all of its own rough part and
+    nothing of its neighbours'. Where predictions are as good as the kernel says, it is zero.
+    """
+
+    goal: Goal
+
+    def at(self, view: View) -> tuple[Array, Array]:
+        posterior = view.posterior
+        assert posterior is not None
+        rough = np.zeros(len(posterior.mean))
+        if posterior.roughness > 0:
+            rough = 1 / (1 / posterior.roughness + posterior.weights)
+        variance = posterior.variance + rough
+        gap = posterior.mean - self._level(posterior)
+        weights = _close(gap, variance)
+        if isinstance(self.goal, FractionOfMax):
+            # The level is a part of the maximum, so what may be the maximum matters as much as what may be at it.
+            share = 1 - self.goal.epsilon
+            weights = np.maximum(weights, share**2 * _close(posterior.mean - posterior.mean.max(), variance))
+        return weights, rough
+
+    def _level(self, posterior: Posterior) -> float:
+        match self.goal:
+            case Threshold(value):
+                return value
+            case FractionOfMax(epsilon):
+                return (1 - epsilon) * float(posterior.mean.max())
+
+
+def _close(gap: Array, variance: Array) -> Array:
+    """(1 + gap^2 / variance)^-3, without dividing by zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = np.asarray((1 + gap**2 / variance) ** -TAIL)
+    return np.where(variance > 0, weights, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VarianceReduction:
+    """The largest drop of the points' weighted variance for each unit of cost."""
+
+    weights: Weights
+    cost: Array
+    """(n,)"""
+
+    def begin(self, view: View) -> _Summed | _Sampled:
+        posterior = view.posterior
+        assert posterior is not None
+        weights, rough = self.weights.at(view)
+        own = _Own(weights=weights, rough=rough, cost=self.cost)
+        if np.count_nonzero(weights) * len(weights) <= PAIRS:
+            return _Summed(own=own, weights=weights, sums=posterior.covariance.squares(weights))
+        targets, shares = sampled(weights * posterior.variance, SAMPLED // len(weights), view.rng)
+        shares *= weights[targets]
+        return _Sampled(own=own, weights=shares, targets=targets, columns=posterior.covariance.columns(targets))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Own:
+    """What a point's own rough part adds to its score."""
+
+    weights: Array
+    rough: Array
+    cost: Array
+
+    def scores(self, sums: Array, posterior: Posterior) -> Array:
+        """(q + w ((sigma^2 + rough)^2 - sigma^4)) / (sigma^2 + rough + noise) / cost"""
+        variance, rough = posterior.variance, self.rough
+        gained = np.maximum(sums, 0.0) + self.weights * rough * (2 * variance + rough)
+        return np.asarray(gained / ((variance + rough + posterior.noise) * self.cost))
+
+    def after(self, before: Posterior, planned: Planned) -> _Own:
+        x = int(planned.points[0])
+        if not self.rough[x]:
+            return self
+        rough = self.rough.copy()
+        rough[x] = 1 / (1 / rough[x] + 1 / before.noise[x])
+        return replace(self, rough=rough)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Summed:
+    """q over all points."""
+
+    own: _Own
+    weights: Array
+    sums: Array
+    """q (n,)"""
+
+    def scores(self, posterior: Posterior) -> Array:
+        return self.own.scores(self.sums, posterior)
+
+    def after(self, before: Posterior, planned: Planned) -> _Summed:
+        (row,) = planned.rows
+        weighted = self.weights * row
+        sums = self.sums - row * (2 * before.covariance.times(weighted) - float(row @ weighted) * row)
+        return replace(self, own=self.own.after(before, planned), sums=sums)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sampled:
+    """q over a sample of points, where all pairs would be too many."""
+
+    own: _Own
+    weights: Array
+    """(m,) with which the sample stands for all."""
+    targets: Indices
+    """(m,)"""
+    columns: Array
+    """(m, n) their covariances."""
+
+    def scores(self, posterior: Posterior) -> Array:
+        sums = np.einsum("jx,jx,j->x", self.columns, self.columns, self.weights, optimize=False)
+        return self.own.scores(sums, posterior)
+
+    def after(self, before: Posterior, planned: Planned) -> _Sampled:
+        (row,) = planned.rows
+        columns = self.columns - row[self.targets, None] * row
+        return replace(self, own=self.own.after(before, planned), columns=columns)
+
+
+def sampled(sizes: Array, count: int, rng: np.random.Generator) -> tuple[Indices, Array]:
+    """About ``count`` positions, each with a chance in proportion to its size, and 1 / expected number of hits.
+
+    Systematic sampling: equal steps through the cumulative sizes from a random start. A sum over the sample, with these
+    factors, has the sum over everything for its mean.
+    """
+    chances = normalised(sizes) * count
+    hits = np.floor(np.cumsum(chances) + rng.uniform()).astype(np.int64)
+    hits = np.diff(hits, prepend=0)
+    chosen = np.flatnonzero(hits)
+    return chosen, hits[chosen] / chances[chosen]
