@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from superlevel.arrays import as_matrix, as_number, as_vector
+from superlevel.arrays import as_matrix, as_number, as_points, as_vector
 from superlevel.errors import InputError
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -101,3 +101,35 @@ def test_a_number_outside_its_limits_is_named(value: float, limits: dict[str, fl
     with pytest.raises(InputError) as caught:
         as_number("delta", value, **limits)
     assert str(caught.value) == f"delta is {value}: {remedy}"
+
+
+@pytest.mark.parametrize("values", [[4, 0, 0], (4, 0, 0), np.array([4, 0, 0], dtype=np.uint8), np.array([4, 0, 0])])
+def test_numbers_of_points_may_repeat_and_come_in_any_order(values: Any) -> None:
+    points = as_points("points", values, count=5)
+    assert points.dtype == np.int64
+    assert points.tolist() == [4, 0, 0]
+
+
+@pytest.mark.parametrize("values", [[], np.empty(0), np.empty((0, 3))])
+def test_there_may_be_no_points(values: Any) -> None:
+    points = as_points("points", values, count=5)
+    assert points.dtype == np.int64
+    assert points.shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ([0, 5], "points[1] is 5: give numbers of points, from 0 to 4"),
+        ([0, 1, -1, 9], "points[2] is -1: give numbers of points, from 0 to 4"),
+        ([2**64 - 1], "points[0] is 18446744073709551615: give numbers of points, from 0 to 4"),
+        ([0.0, 1.0], "points is of type float64 and shape (2,): give a list of whole numbers, one for each"),
+        ([True, False], "points is of type bool and shape (2,): give a list of whole numbers, one for each"),
+        (["a"], "points is of type <U1 and shape (1,): give a list of whole numbers, one for each measurement"),
+        (3, "points is of type int64 and shape (): give a list of whole numbers, one for each measurement"),
+        ([[0, 1]], "points is of type int64 and shape (1, 2): give a list of whole numbers, one for each"),
+    ],
+)
+def test_what_is_no_number_of_a_point_is_named(values: Any, sentence: str) -> None:
+    with pytest.raises(InputError, match="^" + re.escape(sentence)):
+        as_points("points", values, count=5)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from superlevel.errors import InputError
-from superlevel.goals import ABOVE, BELOW, Bounds, FractionOfMax, Goal, Reading, Threshold
+from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionByPoints, FractionOfMax, Goal, Reading, Threshold
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -153,3 +153,83 @@ def test_reading_leaves_what_it_was_given_alone_and_says_nothing_of_nan() -> Non
 def test_the_offset_is_the_direction_s_value_at_the_mean(mean: float, epsilon: float) -> None:
     assert Threshold(20.0).offset(mean) == mean - 20.0
     assert FractionOfMax(epsilon).offset(mean) == pytest.approx(mean - (1 - epsilon) * mean, abs=1e-9)
+
+
+# --- one interval a point
+
+
+def start(n: int) -> Reading:
+    return Reading(labels=np.zeros(n, dtype=np.int8), undecided=np.ones(n, dtype=np.bool_))
+
+
+def printed_lse_imp(labels: np.ndarray, bounds: Bounds, epsilon: float) -> np.ndarray:
+    """LSE-imp as it is printed: both maxima run over the undecided points, and a label stays."""
+    left = labels == UNDECIDED
+    f_opt, f_pes = bounds.upper[left].max(), bounds.lower[left].max()
+    above = left & (bounds.lower >= (1 - epsilon) * f_opt)
+    below = left & ~above & (bounds.upper <= (1 - epsilon) * f_pes)
+    return np.where(above, ABOVE, np.where(below, BELOW, labels))
+
+
+def test_a_classified_maximum_misleads_the_printed_rule_and_not_this_one() -> None:
+    """The level is 0.6 max f = 0.6, so that the last point, 0.5, is out."""
+    truth, epsilon = np.array([1.0, 0.7, 0.5]), 0.4
+    sequence = [
+        Bounds(lower=np.array([0.95, 0.55, 0.4]), upper=np.array([1.05, 0.95, 0.6])),
+        Bounds(lower=np.array([0.95, 0.65, 0.46]), upper=np.array([1.05, 0.75, 0.59])),
+    ]
+    printed, reading = np.zeros(3, dtype=np.int8), start(3)
+    for bounds in sequence:
+        assert (bounds.lower <= truth).all()
+        assert (truth <= bounds.upper).all()
+        printed = printed_lse_imp(printed, bounds, epsilon)
+        reading = FractionByPoints(epsilon).read(reading, bounds)
+    np.testing.assert_array_equal(printed, [ABOVE, ABOVE, ABOVE])
+    np.testing.assert_array_equal(reading.labels, [ABOVE, ABOVE, UNDECIDED])
+    exact = FractionByPoints(epsilon).read(reading, Bounds(lower=truth.copy(), upper=truth.copy()))
+    np.testing.assert_array_equal(exact.labels, [ABOVE, ABOVE, BELOW])
+
+
+@given(st.integers(1, 8), st.floats(0.05, 0.95), st.integers(0, 2**32 - 1))
+def test_before_anything_is_classified_the_printed_rule_is_the_same(n: int, epsilon: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    centre, half = rng.normal(size=n), rng.uniform(0.01, 0.5, n)
+    bounds = Bounds(lower=centre - half, upper=centre + half)
+    found = FractionByPoints(epsilon).read(start(n), bounds).labels
+    np.testing.assert_array_equal(found, printed_lse_imp(np.zeros(n, dtype=np.int8), bounds, epsilon))
+
+
+@given(st.integers(1, 8), st.floats(0.05, 0.95), st.floats(0, 0.3), st.integers(0, 2**32 - 1))
+def test_valid_intervals_declare_nothing_wrongly(n: int, epsilon: float, tolerance: float, seed: int) -> None:
+    """Whatever was declared before, and whether or not it is kept."""
+    rng = np.random.default_rng(seed)
+    truth, goal = rng.normal(size=n), FractionByPoints(epsilon, tolerance)
+    level = (1 - epsilon) * truth.max()
+    reading = start(n)
+    for width in (2.0, 1.0, 0.5, 0.2, 0.05, 0.0):
+        bounds = Bounds(lower=truth - width * rng.random(n), upper=truth + width * rng.random(n))
+        reading = goal.read(reading, bounds)
+        for labels in (reading.labels, goal.read(start(n), bounds).labels):
+            assert (truth[labels == ABOVE] >= level - tolerance - 1e-12).all()
+            assert (truth[labels == BELOW] <= level + tolerance + 1e-12).all()
+    assert (reading.labels != UNDECIDED).all()
+    assert not reading.undecided.any()
+
+
+@given(st.integers(1, 8), st.floats(0.05, 0.95), st.integers(0, 2**32 - 1))
+def test_exact_intervals_decide_exactly(n: int, epsilon: float, seed: int) -> None:
+    values = np.random.default_rng(seed).normal(size=n)
+    labels = FractionByPoints(epsilon).read(start(n), Bounds(lower=values, upper=values)).labels
+    np.testing.assert_array_equal(labels == ABOVE, values > (1 - epsilon) * values.max())
+    assert (labels != UNDECIDED).all()
+
+
+def test_what_may_be_the_maximum_is_worth_measuring_while_anything_is_open() -> None:
+    goal = FractionByPoints(0.5)
+    bounds = Bounds(lower=np.array([0.9, 0.8, 0.4, 0.1]), upper=np.array([1.1, 1.0, 0.6, 0.2]))
+    reading = goal.read(start(4), bounds)
+    np.testing.assert_array_equal(reading.labels, [ABOVE, ABOVE, UNDECIDED, BELOW])
+    np.testing.assert_array_equal(reading.undecided, [True, True, True, False])
+    assert goal.level(bounds) == (0.45, 0.55)
+    closed = Bounds(lower=np.array([0.9, 0.8, 0.58, 0.1]), upper=np.array([1.1, 1.0, 0.6, 0.2]))
+    assert not goal.read(reading, closed).undecided.any()

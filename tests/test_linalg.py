@@ -105,6 +105,24 @@ def test_whiten_and_colour(shape: tuple[int, int], dtype: Any) -> None:
 
 @precisions
 @shapes
+def test_solve_lower(shape: tuple[int, int], dtype: Any) -> None:
+    right, factor = normal(shape, dtype), linalg.cholesky(definite(shape[0], dtype))
+    result = linalg.solve_lower(factor, right)
+    check(result, np.linalg.solve(factor, right), dtype)
+    assert result.flags.c_contiguous
+
+
+@precisions
+@shapes
+def test_less_gram(shape: tuple[int, int], dtype: Any) -> None:
+    rows, matrix = normal(shape, dtype), np.ascontiguousarray(definite(shape[1], dtype))
+    result = linalg.less_gram(matrix, rows)
+    check(result, matrix - rows.T @ rows, dtype)
+    assert result.flags.c_contiguous
+
+
+@precisions
+@shapes
 def test_squared_norms(shape: tuple[int, int], dtype: Any) -> None:
     rows = normal(shape, dtype)
     check(linalg.squared_norms(rows), (rows**2).sum(axis=1), dtype)
@@ -144,5 +162,7 @@ def test_arguments_are_left_as_they_were(dtype: Any) -> None:
     linalg.colour(factor, rows)
     linalg.inner(rows, rows)
     linalg.cholesky_solve(factor, np.ascontiguousarray(rows.T))
+    linalg.solve_lower(factor, np.ascontiguousarray(rows.T))
+    linalg.less_gram(matrix.T, rows)
     for array, copy in zip((rows, weights, matrix, factor), copies, strict=True):
         np.testing.assert_array_equal(array, copy)

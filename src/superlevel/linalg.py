@@ -10,6 +10,7 @@ has the precision of its arguments.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,11 +20,22 @@ from scipy.linalg import LinAlgError, get_blas_funcs, get_lapack_funcs, qr
 F = TypeVar("F", bound=np.floating[Any])
 
 
+@cache
+def _blas(name: str, dtype: str) -> Any:
+    """The routine of this precision; looking it up takes as long as a product of small matrices."""
+    return get_blas_funcs(name, dtype=dtype)
+
+
+@cache
+def _lapack(name: str, dtype: str) -> Any:
+    return get_lapack_funcs(name, dtype=dtype)
+
+
 def gram(
     rows: NDArray[F],  # (m, r)
 ) -> NDArray[F]:  # (m, m), column-major
     """The lower triangle of ``rows @ rows.T``; zeros above it."""
-    syrk = get_blas_funcs("syrk", (rows,))
+    syrk = _blas("syrk", rows.dtype.char)
     return np.asarray(syrk(1.0, rows.T, trans=1, lower=1))
 
 
@@ -32,7 +44,7 @@ def moment(
     weights: NDArray[F],  # (m,), none negative
 ) -> NDArray[F]:  # (r, r), column-major
     """The lower triangle of ``sum_i weights_i rows_i rows_i'``; zeros above it."""
-    syrk = get_blas_funcs("syrk", (rows,))
+    syrk = _blas("syrk", rows.dtype.char)
     return np.asarray(syrk(1.0, (rows * np.sqrt(weights)[:, None]).T, lower=1))
 
 
@@ -41,7 +53,7 @@ def inner(
     right: NDArray[F],  # (p, r)
 ) -> NDArray[F]:  # (m, p), row-major
     """``left @ right.T``."""
-    gemm = get_blas_funcs("gemm", (left,))
+    gemm = _blas("gemm", left.dtype.char)
     return np.asarray(gemm(1.0, right.T, left.T, trans_a=1)).T
 
 
@@ -50,7 +62,7 @@ def times(
     vector: NDArray[F],  # (p,)
 ) -> NDArray[F]:  # (m,)
     """``matrix @ vector``."""
-    gemv = get_blas_funcs("gemv", (matrix,))
+    gemv = _blas("gemv", matrix.dtype.char)
     return np.asarray(gemv(1.0, matrix.T, vector, trans=1))
 
 
@@ -59,7 +71,7 @@ def transposed_times(
     vector: NDArray[F],  # (m,)
 ) -> NDArray[F]:  # (p,)
     """``matrix.T @ vector``."""
-    gemv = get_blas_funcs("gemv", (matrix,))
+    gemv = _blas("gemv", matrix.dtype.char)
     return np.asarray(gemv(1.0, matrix.T, vector))
 
 
@@ -67,7 +79,7 @@ def cholesky(
     matrix: NDArray[F],  # (r, r), column-major, symmetric; its lower triangle is read
 ) -> NDArray[F]:  # (r, r)
     """The lower factor L, ``matrix = L L'``. Raises LinAlgError where there is none."""
-    (potrf,) = get_lapack_funcs(("potrf",), (matrix,))
+    potrf = _lapack("potrf", matrix.dtype.char)
     factor, fault = potrf(matrix, lower=1, clean=1)
     if fault or not np.isfinite(factor[-1, -1]):
         raise LinAlgError(f"leading minor {fault} of {len(matrix)} is not positive")
@@ -88,7 +100,7 @@ def cholesky_solve(
     right: NDArray[F],  # (r,) or (r, k)
 ) -> NDArray[F]:
     """The x of ``L L' x = right``."""
-    (potrs,) = get_lapack_funcs(("potrs",), (factor,))
+    potrs = _lapack("potrs", factor.dtype.char)
     solution, _ = potrs(factor, right, lower=1)
     return np.asarray(solution)
 
@@ -98,7 +110,7 @@ def whiten(
     rows: NDArray[F],  # (m, r)
 ) -> NDArray[F]:  # (m, r), row-major
     """``rows @ inv(L).T``: its inner products are those of ``rows`` under the inverse of ``L L'``."""
-    trsm = get_blas_funcs("trsm", (factor,))
+    trsm = _blas("trsm", factor.dtype.char)
     return np.asarray(trsm(1.0, factor, rows.T, lower=1)).T
 
 
@@ -107,7 +119,7 @@ def colour(
     rows: NDArray[F],  # (m, r)
 ) -> NDArray[F]:  # (m, r), row-major
     """``rows @ L``: its inner products are those of ``rows`` under ``L L'``."""
-    trmm = get_blas_funcs("trmm", (factor,))
+    trmm = _blas("trmm", factor.dtype.char)
     return np.asarray(trmm(1.0, factor, rows.T, lower=1, trans_a=1)).T
 
 
@@ -116,7 +128,7 @@ def solve_lower(
     right: NDArray[F],  # (m, n), row-major
 ) -> NDArray[F]:  # (m, n), row-major
     """``inv(L) @ right``."""
-    trsm = get_blas_funcs("trsm", (factor,))
+    trsm = _blas("trsm", factor.dtype.char)
     return np.asarray(trsm(1.0, factor, right.T, side=1, lower=1, trans_a=1)).T
 
 
@@ -125,7 +137,7 @@ def less_gram(
     rows: NDArray[F],  # (m, n), row-major
 ) -> NDArray[F]:  # (n, n), row-major
     """``matrix - rows.T @ rows``."""
-    gemm = get_blas_funcs("gemm", (matrix,))
+    gemm = _blas("gemm", matrix.dtype.char)
     return np.asarray(gemm(-1.0, rows.T, rows.T, beta=1.0, c=matrix.T, trans_b=1)).T
 
 

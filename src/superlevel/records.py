@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -141,7 +142,12 @@ class View:
     start: Design | None
     """A design to start from."""
     sizes: Sizes
-    rng: np.random.Generator
+    seed: int
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """Everything random comes from (seed, phase)."""
+        return np.random.default_rng([self.seed, self.phase])
 
 
 class Sizes(Protocol):

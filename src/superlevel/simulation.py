@@ -29,6 +29,8 @@ class Step:
     """Measurements so far, those of this phase included."""
     labels: Labels
     """(n,)"""
+    guess: Labels
+    """(n,) the labels, and for undecided points the likelier one."""
     directions: int
     """Points or pairs that are still undecided."""
     precision: float
@@ -86,6 +88,7 @@ class Run:
                 step_counts=np.array([[s.phase, s.samples, s.directions] for s in self.trace]).reshape(-1, 3),
                 step_numbers=np.array([[s.precision, s.value, s.lower_bound] for s in self.trace]).reshape(-1, 3),
                 step_labels=np.array([s.labels for s in self.trace], dtype=np.int8).reshape(-1, len(self.labels)),
+                step_guesses=np.array([s.guess for s in self.trace], dtype=np.int8).reshape(-1, len(self.labels)),
             )
 
     @classmethod
@@ -96,7 +99,9 @@ class Run:
                 if int(file["format"]) != FORMAT:
                     raise InputError("format", int(file["format"]), f"this version reads format {FORMAT}")
                 samples, needed = (int(x) for x in file["counts"])
-                steps = zip(file["step_counts"], file["step_numbers"], file["step_labels"], strict=True)
+                labels = file["step_labels"]
+                guesses = file.get("step_guesses", labels)  # older versions left them out
+                steps = zip(file["step_counts"], file["step_numbers"], labels, guesses, strict=True)
                 return cls(
                     method=str(file["method"]),
                     seed=int(str(file["seed"])),
@@ -143,7 +148,7 @@ def simulate(
             break
         rng = np.random.default_rng([state.seed, state.phase, MEASURING])
         state, info = method.tell(state, plan, oracle.measure(plan.indices, rng))
-        trace.append(_seen(plan, state, info))
+        trace.append(_seen(plan, state, info, method.guess(state)))
         if watch is not None:
             watch(trace[-1])
     return Run(
@@ -157,11 +162,12 @@ def simulate(
     )
 
 
-def _seen(plan: Plan, state: State, info: Info) -> Step:
+def _seen(plan: Plan, state: State, info: Info, guess: Labels) -> Step:
     return Step(
         phase=plan.phase,
         samples=state.samples,
         labels=state.labels,
+        guess=guess,
         directions=int(np.count_nonzero(state.undecided)),
         precision=np.nan if info.precision is None else info.precision,
         value=np.nan if plan.certificate is None else plan.certificate.value,
@@ -169,13 +175,14 @@ def _seen(plan: Plan, state: State, info: Info) -> Step:
     )
 
 
-def _step(counts: Indices, numbers: Array, labels: Labels) -> Step:
+def _step(counts: Indices, numbers: Array, labels: Labels, guess: Labels) -> Step:
     phase, samples, directions = (int(x) for x in counts)
     precision, value, lower_bound = (float(x) for x in numbers)
     return Step(
         phase=phase,
         samples=samples,
         labels=frozen(labels),
+        guess=frozen(guess),
         directions=directions,
         precision=precision,
         value=value,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -18,13 +20,15 @@ def normal(seed: int, *shape: int) -> Array:
     return np.random.default_rng(seed).normal(size=shape)
 
 
-@pytest.mark.parametrize("seed", [86, 2438, 2566])
-@pytest.mark.parametrize("ridge", [0, 1e-8])
-def test_singular_optima_are_reached_too(seed: int, ridge: float) -> None:
-    """One target that few arms reach best: A is singular there, but for the ridge, and g a wild function of lambda."""
-    arms = normal(seed, 12, 4) @ np.diag([1, 0.1, 1e-2, 1e-3])
-    design = solve(arms, normal(seed, 1, 12) @ arms, ridge=ridge, mixture=[1.0], rtol=1e-5)
+@pytest.mark.parametrize("seed", [243, 1122, 2436])  # one in a hundred needs cautious steps, and these do
+def test_singular_optima_are_reached_too(seed: int) -> None:
+    """One target that few arms reach best, Elfving's value: A is nearly singular there, and g a wild function of it."""
+    arms, vector = normal(seed, 9, 3), normal(seed + 10_000, 1, 3)
+    triples = combinations(range(9), 3)
+    lengths = [np.abs(np.linalg.solve(arms[list(three)].T, vector[0])).sum() for three in triples]
+    design = solve(arms, vector, ridge=0, mixture=[1.0], rtol=1e-5)
     assert design.status is Status.CERTIFIED
+    assert design.value == pytest.approx(min(lengths) ** 2, rel=1.1e-5)
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel.arrays import Array, as_vector
+from superlevel.arrays import Array, Labels, as_vector, frozen
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
-from superlevel.goals import Bounds, FractionOfMax, Reader, Reading, Threshold
+from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Reader, Reading, Threshold
 from superlevel.posterior import Posterior
 from superlevel.problem import Problem
 from superlevel.records import Choice, Info, Knowledge, Plan, Sizes, State, Stop, View
@@ -116,7 +116,7 @@ class Method:
                 width=self.confidence.width(state),
                 start=state.design,
                 sizes=self.sizes,
-                rng=np.random.default_rng([state.seed, phase]),
+                seed=state.seed,
             )
         )
         return Plan(
@@ -161,6 +161,22 @@ class Method:
         for doubt in doubts:
             warnings.warn(doubt, AssumptionWarning, stacklevel=2)
         return told, info
+
+    def guess(self, state: State) -> Labels:
+        """(n,) what to say of every point if one must: its label, and where there is none, the likelier one.
+
+        That is the side of the level on which the mean is; without a posterior, above, as in the returned set.
+        """
+        posterior = state.posterior
+        if posterior is None:
+            return frozen(np.where(state.labels == UNDECIDED, ABOVE, state.labels).astype(np.int8))
+        match self.problem.goal:
+            case Threshold(value):
+                level = value
+            case FractionOfMax(epsilon):
+                level = (1 - epsilon) * float(posterior.mean.max())
+        sides = np.where(posterior.mean > level, ABOVE, BELOW)
+        return frozen(np.where(state.labels == UNDECIDED, sides, state.labels).astype(np.int8))
 
     def _stop(self, state: State) -> Stop | None:
         if not (state.labels == 0).any():
@@ -265,13 +281,15 @@ class Method:
         most.
         """
         problem = self.problem
+        if problem.bound is None:
+            return ()
         support = np.flatnonzero(plan.counts)
         counts = plan.counts[support]
         starts = np.cumsum(counts) - counts
         means = np.add.reduceat(measured, starts) / counts - problem.mean
         noise = np.broadcast_to(problem.noise, problem.domain.n)[support]
         excess = np.abs(means) - noise * np.sqrt(len(support) / (FALSE_ALARM * counts))
-        excess -= (problem.bound or np.inf) * (1 + SLACK) + SLACK * abs(problem.mean)
+        excess -= problem.bound * (1 + SLACK) + SLACK * abs(problem.mean)
         worst = int(np.argmax(excess))
         if excess[worst] <= 0:
             return ()

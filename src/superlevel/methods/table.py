@@ -110,9 +110,9 @@ def make(
     ``permanent`` keeps a label once it is given; otherwise, and by default with "posterior", labels are read anew from
     all measurements each time.
 
-    With "rips": ``schedule`` sets how many measurements a round takes: "scaled" (default) and "paper" with the constants
-    as printed, "tight" with those that the robust mean needs. ``estimator`` is that mean, Catoni's by default; others
-    need "tight", because the printed constants are Catoni's.
+    With "rips": ``schedule`` sets how many measurements a round takes: "scaled" (default) and "paper" with the
+    constants as printed, "tight" with those that the robust mean needs. ``estimator`` is that mean, by default
+    Catoni's; others need "tight", because the printed constants are Catoni's.
 
     ``rtol`` is how far from the best each design may be.
     """

@@ -7,7 +7,7 @@
 >>> posterior = sl.posterior.begin(domain, noise=0.1)
 >>> posterior = posterior.told([0, 2, 2], [1.0, 0.2, 0.4])
 >>> posterior.mean.round(2)
-array([0.98, 0.77, 0.34, 0.05, 0.  ])
+array([0.99, 0.73, 0.3 , 0.08, 0.02])
 """
 
 from superlevel.posterior.exact import Planned, Posterior, begin

@@ -24,8 +24,8 @@ from superlevel import linalg
 from superlevel.arrays import Array, Indices, as_deviations, as_number, as_points, as_vector, frozen
 from superlevel.domain import Domain
 from superlevel.errors import InputError
-from superlevel.features import Features
-from superlevel.posterior.covariance import Covariance, Prior, prior
+from superlevel.posterior.covariance import prior
+from superlevel.posterior.protocol import Covariance, Prior
 
 NUGGET = 1e-10  # of the largest k(x, x): the variance that a measurement without noise is taken to have
 CHECKED = 256  # points that are measured between two looks at the drift
@@ -142,19 +142,15 @@ class Posterior:
         distinct, counts = np.unique(places, return_counts=True)
         change = self.covariance.measured(distinct, self.noise[distinct] / counts)
         after = replace(self, variance=_less(self.variance, change.rows), covariance=change.after)
-        return Planned(after=after, points=distinct, rows=change.rows)
-
-    def features(self, *, tol: float, max_rank: int) -> Features:
-        """phi (n, r) with phi(x)' phi(y) = Sigma(x, y), up to the residuals that ``max_rank`` leaves."""
-        return self.covariance.features(self.variance, tol=tol, max_rank=max_rank)
+        return Planned(after=after, points=frozen(distinct), rows=frozen(change.rows))
 
     def afresh(self) -> Posterior:
         """The same from the data, without any update."""
-        covariance = self.origin.prior.after(self.weights)
+        covariance, shift = self.origin.prior.after(self.weights, self.sums)
         return replace(
             self,
             covariance=covariance,
-            mean=self.origin.mean + covariance.times(self.sums),
+            mean=self.origin.mean + shift,
             variance=np.maximum(covariance.diagonal(), 0.0),
             unchecked=0,
             floor=covariance.drift(self.weights),
@@ -166,7 +162,9 @@ class Posterior:
         return self.covariance.drift(self.weights)
 
     def _checked(self) -> Posterior:
-        """Computed afresh where the drift is measured to be too large."""
+        """Computed afresh where repeats left more rows than the data need, or the drift is measured to be too large."""
+        if self.covariance.kept > 2 * np.count_nonzero(self.weights) + CHECKED:
+            return self.afresh()
         if self.unchecked < CHECKED:
             return self
         if self.drift <= max(DRIFT, WORSE * self.floor):
@@ -227,7 +225,7 @@ def begin(domain: Domain, *, noise: float | ArrayLike, mean: float = 0.0) -> Pos
         count=0,
         weights=empty,
         sums=empty,
-        covariance=origin.prior.after(empty),
+        covariance=origin.prior.after(empty, empty).covariance,
         noise=frozen(origin.raised(np.full(domain.n, np.square(deviations)))),
         origin=origin,
         terms=0,

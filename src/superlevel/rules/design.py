@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import eigh
 
 from superlevel import design
-from superlevel.arrays import Array, Mask, normalised
+from superlevel.arrays import Array, Indices, Mask, normalised
 from superlevel.features import Features, tolerance
 from superlevel.goals import FractionOfMax, Goal, Threshold
 from superlevel.linalg import inner, squared_norms
 from superlevel.records import Choice, View
-from superlevel.rules.variance import Weights
+from superlevel.rules.chance import Chance
+from superlevel.rules.variance import Weights, sampled
 
-RANK = 400  # features of the posterior that a design may have: it is to take less than a second
-ROOT = 1e-5  # of the largest sigma sqrt(c): a measurement without noise is worth no more than with this
+CANDIDATES = 500  # points that take part in the average design: it is to take less than a second
+LEAST = 1e-5  # of the largest sigma: a measurement without noise is worth no more than with this
 CLOSE, ROUNDING = 1e-12, 1e-28  # squared lengths of a pair, relative to its parts', that may be, and are, none
 
 
@@ -43,9 +45,16 @@ class DesignRule:
         ridge = self.ridge / phase if self.shrinking else self.ridge
         arms, scales = self.features, None
         if self.worth is not None:
-            arms, scales = self.worth.scaled(arms), self.worth.roots
-        wanted = targets(self.goal, undecided, scales)
+            arms, scales = scaled(arms, self.worth.roots), self.worth.roots
+        wanted = targets(self.goal, self._reached(undecided), scales)
         return design.solve(arms, wanted, ridge=ridge, rtol=self.rtol, start=start)
+
+    def _reached(self, undecided: Mask) -> Mask:
+        """Without points whose features are zero, of which no measurement tells; all others where none is left."""
+        if not isinstance(self.goal, Threshold):
+            return undecided
+        seen = unknown(self.goal, self.features)
+        return undecided & seen if (undecided & seen).any() else seen
 
     def choose(self, view: View) -> Choice:
         """As many draws from lambda_t as the phase takes."""
@@ -62,7 +71,8 @@ class AverageRule:
         (sigma^2 / b) phi(x)' A^-1 phi(x),    A = sum_x lambda_x phi(x) phi(x)' + (sigma^2 / b) I,
 
     and their sum, each weighted by how likely the point is mislabelled, is what is minimised: TruVar for a batch, all
-    at once instead of one after the other, with a certificate.
+    at once instead of one after the other, with a certificate. Of more than 500 points a sample takes part, each with a
+    chance in proportion to what it contributes to the sum, and the certificate is for designs on the sample.
     """
 
     weights: Weights
@@ -76,15 +86,43 @@ class AverageRule:
         assert posterior is not None
         total = view.sizes.samples(view.phase, np.nan, int(np.count_nonzero(view.undecided)))
         ridge = float(self.noise.min()) / total
-        features = posterior.features(tol=tolerance(ridge, self.rtol), max_rank=RANK)
         mixture, _ = self.weights.at(view)
-        arms, scales = features, None
+        if not (mixture * posterior.variance).any():
+            return Chance().choose(view)  # all is known that these points can tell
+        chosen, start = np.arange(len(mixture)), view.start
+        if len(mixture) > CANDIDATES:
+            chosen, shares = sampled(mixture * posterior.variance, CANDIDATES, view.rng)
+            mixture, start = mixture[chosen] * shares, None
+        arms, scales = _root(posterior.columns(chosen)[:, chosen], tolerance(ridge, self.rtol)), None
+        wanted = arms.array.any(axis=1)
         if self.worth is not None:
-            arms, scales = self.worth.scaled(features), self.worth.roots
+            scales = self.worth.roots[chosen]
+            arms = scaled(arms, scales)
         found = design.solve(
-            arms, design.Subset(scales=scales), ridge=ridge, rtol=self.rtol, mixture=mixture, start=view.start
+            arms,
+            design.Subset(mask=wanted, scales=scales),
+            ridge=ridge,
+            rtol=self.rtol,
+            mixture=mixture,
+            start=start,
         )
-        return _drawn(found, view, self.worth)
+        return _drawn(_among(found, chosen, len(posterior.mean)), view, self.worth)
+
+
+def _root(covariance: Array, tol: float) -> Features:
+    """phi (m, r) with phi phi' = covariance (m, m), without what adds less than ``tol`` to any variance."""
+    sizes, axes = eigh(covariance)
+    kept = sizes > min(tol, 0.5 * float(sizes[-1]))
+    array = axes[:, kept] * np.sqrt(sizes[kept])
+    residuals = np.maximum(np.diag(covariance) - squared_norms(array), 0.0)
+    return Features(array=np.ascontiguousarray(array), residuals=residuals, pivots=np.empty(0, dtype=np.int64))
+
+
+def _among(found: design.Design, chosen: Indices, n: int) -> design.Design:
+    """A design on some points, as one on all."""
+    weights, dual = np.zeros(n), np.zeros(n)
+    weights[chosen], dual[chosen] = found.weights, found.dual
+    return replace(found, weights=weights, dual=dual)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,20 +138,20 @@ class Worth:
     cost: Array
     """(n,)"""
 
-    def scaled(self, features: Features) -> Features:
-        """The arms of a design."""
-        return replace(
-            features, array=features.array * self.roots[:, None], residuals=features.residuals * self.roots**2
-        )
+
+def scaled(features: Features, roots: Array) -> Features:
+    """The arms of a design, each by the root of what a measurement there is worth."""
+    return replace(features, array=features.array * roots[:, None], residuals=features.residuals * roots**2)
 
 
 def worth(noise: float | Array, cost: float | Array, n: int) -> Worth | None:
     """None where all points are alike."""
-    spent = np.broadcast_to(noise * np.sqrt(cost), n)
-    if np.ptp(spent) == 0 and np.ptp(np.broadcast_to(cost, n)) == 0:
+    costs, deviations = np.broadcast_to(cost, n), np.broadcast_to(noise, n)
+    if np.ptp(costs) == 0 and np.ptp(deviations) == 0:
         return None
-    least = np.maximum(spent, ROOT * spent.max())
-    return Worth(roots=least.min() / least, cost=np.broadcast_to(cost, n))
+    largest = float(deviations.max()) or 1.0  # where nothing has noise, costs are all that differs
+    spent = np.maximum(deviations, LEAST * largest) * np.sqrt(costs)
+    return Worth(roots=spent.min() / spent, cost=costs)
 
 
 def _drawn(found: design.Design, view: View, worth: Worth | None) -> Choice:

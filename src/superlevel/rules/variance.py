@@ -24,7 +24,7 @@ from superlevel.posterior import Planned, Posterior
 from superlevel.records import View
 
 PAIRS = 2**25  # covariances that a batch may be chosen from;
-SAMPLED = 2**23  # beyond, the sum over points is sampled, and needs this many
+SAMPLED = 2**22  # beyond, the sum over points is sampled, and needs this many
 TAIL = 3.0  # the power of 1 + h^2 with which points far from the level count less
 
 

@@ -1,0 +1,1 @@
+"""Experiments: each file is a question, and prints or draws the answer."""

@@ -1,0 +1,185 @@
+"""Sigma = base - R' R: a prior matrix that is stored, or computed when it is needed, less rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import blas
+
+from superlevel import linalg
+from superlevel.arrays import Array, Indices
+from superlevel.domain import Domain
+from superlevel.posterior.protocol import Change, Fresh, noisy_factor, probe
+
+BLOCK = 2**21  # covariances held at a time: 16 MB
+FOLD = 64  # rows that are kept apart before they are taken off a stored matrix
+
+
+class _Base(Protocol):
+    """A symmetric (n, n) matrix, known by its rows."""
+
+    @property
+    def n(self) -> int: ...
+
+    def rows(self, points: Indices) -> Array:
+        """(m, n), which the caller may change."""
+        ...
+
+    def times(self, vector: Array) -> Array: ...
+
+    def diagonal(self) -> Array: ...
+
+    def less(self, rows: tuple[Array, ...]) -> Downdated:
+        """Without R' R for all these blocks of rows."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stored:
+    """All of it."""
+
+    matrix: Array
+    """(n, n), row-major"""
+
+    @property
+    def n(self) -> int:
+        return len(self.matrix)
+
+    def rows(self, points: Indices) -> Array:
+        return self.matrix[points]
+
+    def times(self, vector: Array) -> Array:
+        return linalg.times(self.matrix, vector)
+
+    def diagonal(self) -> Array:
+        return np.diag(self.matrix).copy()
+
+    def less(self, rows: tuple[Array, ...]) -> Downdated:
+        matrix = self.matrix
+        for block in rows:
+            matrix = linalg.less_gram(matrix, block)
+        return Downdated(prior=self, base=Stored(matrix=matrix), blocks=())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Computed:
+    """K, of which nothing is stored."""
+
+    domain: Domain
+
+    @property
+    def n(self) -> int:
+        return self.domain.n
+
+    def rows(self, points: Indices) -> Array:
+        return self.domain.gram(points, np.arange(self.domain.n))
+
+    def times(self, vector: Array) -> Array:
+        """From the rows where the vector is not zero."""
+        product = np.zeros(self.n)
+        for block in _blocks(np.flatnonzero(vector), self.n):
+            product += linalg.transposed_times(self.rows(block), vector[block])
+        return product
+
+    def diagonal(self) -> Array:
+        return self.domain.diagonal()
+
+    def less(self, rows: tuple[Array, ...]) -> Downdated:
+        return Downdated(prior=self, base=self, blocks=rows)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MatrixPrior:
+    """K by its rows."""
+
+    base: _Base
+
+    @property
+    def rank(self) -> int:
+        return self.base.n
+
+    def after(self, weights: Array, sums: Array) -> Fresh:
+        """K - K_X' C K_X and K_X' C (b / w)_X with C = (K_XX + diag(1 / w_X))^-1, X the measured points."""
+        support = np.flatnonzero(weights)
+        if not len(support):
+            return Fresh(Downdated(prior=self.base, base=self.base, blocks=()), shift=np.zeros(self.base.n))
+        columns = self.base.rows(support)
+        covariances = columns[:, support]
+        factor = noisy_factor(covariances, 1 / weights[support], np.diag(covariances))
+        rows = linalg.solve_lower(factor, columns)
+        means = linalg.solve_lower(factor, (sums[support] / weights[support])[:, None])[:, 0]
+        found = replace(self.base.less((rows,)), prior=self.base)
+        return Fresh(covariance=found, shift=linalg.transposed_times(rows, means))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Downdated:
+    """Sigma = base - R' R, R in blocks of rows of which only the last one still grows."""
+
+    prior: _Base
+    """K itself."""
+    base: _Base
+    blocks: tuple[Array, ...]
+
+    def columns(self, points: Indices) -> Array:
+        found = self.base.rows(points)
+        for block in self.blocks if len(points) else ():  # BLAS takes no empty matrix
+            found = blas.dgemm(-1.0, block.T, block[:, points], beta=1.0, c=found.T, overwrite_c=1).T
+        return np.asarray(found)
+
+    def times(self, vector: Array) -> Array:
+        product = self.base.times(vector)
+        for block in self.blocks:
+            product -= linalg.transposed_times(block, linalg.times(block, vector))
+        return product
+
+    def squares(self, weights: Array) -> Array:
+        total = np.zeros(self.base.n)
+        for chosen in _blocks(np.flatnonzero(weights), self.base.n):
+            products = self.columns(chosen)
+            products *= products
+            total += linalg.transposed_times(products, weights[chosen])
+        return total
+
+    def measured(self, points: Indices, variances: Array) -> Change:
+        columns = self.columns(points)
+        factor = noisy_factor(columns[:, points], variances, self.prior.diagonal()[points])
+        rows = linalg.solve_lower(factor, columns)
+        return Change(after=self._less(rows), rows=rows, factor=factor)
+
+    def diagonal(self) -> Array:
+        values = self.base.diagonal()
+        for block in self.blocks:
+            values -= np.einsum("ij,ij->j", block, block)
+        return values
+
+    def drift(self, weights: Array) -> float:
+        """(I + K diag(w)) Sigma = K, on a probe where something was measured, where nothing else adds to the cost."""
+        support = np.flatnonzero(weights)
+        vector = np.zeros(self.base.n)
+        vector[support] = probe(len(support)) / max(1.0, np.sqrt(len(support)))
+        seen = self.times(vector)
+        # K (v - w o Sigma v) is K times something on the support alone.
+        inside = vector - weights * seen
+        scale = float(self.prior.diagonal().max())
+        return float(np.abs(self.prior.times(inside) - seen).max()) / scale
+
+    @property
+    def kept(self) -> int:
+        return sum(len(block) for block in self.blocks)
+
+    def _less(self, rows: Array) -> Downdated:
+        last = self.blocks[-1] if self.blocks else None
+        if last is not None and len(last) + len(rows) <= FOLD:
+            return replace(self, blocks=(*self.blocks[:-1], np.concatenate([last, rows])))
+        if isinstance(self.base, Stored) and last is not None:
+            return replace(self.base.less((last, rows)), prior=self.prior)
+        return replace(self, blocks=(*self.blocks, rows))
+
+
+def _blocks(chosen: Indices, width: int) -> list[Indices]:
+    """The chosen points, as many at a time as a block may hold."""
+    step = max(1, BLOCK // width)
+    return [chosen[start : start + step] for start in range(0, len(chosen), step)]

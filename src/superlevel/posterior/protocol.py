@@ -1,0 +1,95 @@
+"""What every form of the covariance can do, and the one factor that all of them need."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from superlevel import linalg
+from superlevel.arrays import Array, Indices
+
+EPS = float(np.finfo(float).eps)
+ROUNDING = 8  # of m eps k(x, x): the least noise of m measurements that leaves a factor
+
+
+class Change(NamedTuple):
+    """What measuring some points does to the covariance."""
+
+    after: Covariance
+    rows: Array
+    """R (m, n): the variance of every point falls by its column's sum of squares."""
+    factor: Array
+    """L (m, m)"""
+
+
+class Fresh(NamedTuple):
+    """What measurements leave of K, without any update."""
+
+    covariance: Covariance
+    """Sigma."""
+    shift: Array
+    """Sigma b (n,), from the data: b is large where Sigma is small, and their product would lose digits."""
+
+
+class Covariance(Protocol):
+    """Sigma (n, n)."""
+
+    def columns(self, points: Indices) -> Array:
+        """(m, n) the rows, or columns, of these points."""
+        ...
+
+    def times(self, vector: Array) -> Array:
+        """Sigma v (n,)."""
+        ...
+
+    def squares(self, weights: Array) -> Array:
+        """sum_j weights_j Sigma_jx^2 (n,), for every x."""
+        ...
+
+    def measured(self, points: Indices, variances: Array) -> Change:
+        """After measurements at these points, all different, with these variances > 0."""
+        ...
+
+    def diagonal(self) -> Array:
+        """(n,)"""
+        ...
+
+    def drift(self, weights: Array) -> float:
+        """How far Sigma is from (K^-1 + diag(weights))^-1, relative to K, seen through one fixed random vector."""
+        ...
+
+    @property
+    def kept(self) -> int:
+        """Rows R that are kept apart; every use of Sigma goes through them."""
+        ...
+
+
+class Prior(Protocol):
+    """K, and the covariance that a given weight of measurements leaves of it."""
+
+    def after(self, weights: Array, sums: Array) -> Fresh:
+        """Sigma = (K^-1 + diag(weights))^-1 and Sigma sums; weights (n,) are sums of 1 / variance."""
+        ...
+
+    @property
+    def rank(self) -> int:
+        """At least the rank of K."""
+        ...
+
+
+def noisy_factor(covariances: Array, variances: Array, before: Array) -> Array:
+    """L of the measured points' covariances plus the noise.
+
+    The covariances carry the rounding of what they were before any measurement; less noise than that would leave a
+    matrix that may have no factor.
+    """
+    matrix = np.array(covariances, order="F")
+    rounding = ROUNDING * len(variances) * EPS * float(before.max())
+    linalg.add_to_diagonal(matrix, np.maximum(variances, rounding))
+    return linalg.cholesky(matrix)
+
+
+def probe(count: int) -> Array:
+    """The fixed random vector (count,) that looks at the drift."""
+    return np.random.default_rng(0).standard_normal(count)

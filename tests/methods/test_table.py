@@ -1,0 +1,280 @@
+"""What every method promises, whatever it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import superlevel as sl
+from superlevel.errors import InputError, SuperlevelError
+from superlevel.goals import FractionOfMax, Threshold
+from superlevel.methods.table import NAMES, ROWS
+from superlevel.records import State, Stop
+from tests.methods.cases import CASES, IN_BATCHES, NOISE, ONE_AT_A_TIME, TRUTH, Case, X, after, at, each, measured
+
+ORACLE = sl.oracles.Gaussian(TRUTH, noise=NOISE)
+
+
+def test_the_table_is_covered() -> None:
+    assert {case.name for case in CASES} == set(NAMES) == set(ROWS)
+    assert len(CASES) == 2 * (1 + 3) + 2 * 2 + 2 + 2 * 3
+
+
+# --- one loop
+
+
+@each(CASES)
+def test_asking_twice_gives_one_plan_and_nothing_can_be_changed(case: Case) -> None:
+    method = case.make()
+    state = method.init(seed=5)
+    plan, again = method.ask(state), method.ask(state)
+    np.testing.assert_array_equal(plan.counts, again.counts)
+    np.testing.assert_array_equal(plan.weights, again.weights)
+    assert (plan.origin, plan.campaign, plan.phase) == (again.origin, again.campaign, 1)
+    assert plan.weights.sum() == pytest.approx(1.0)
+    told, info = method.tell(state, plan, measured(plan))
+    assert (told.phase, told.samples) == (2, plan.total)
+    assert set(np.unique(told.labels)) <= {-1, 0, 1}
+    assert told.labels.dtype == np.int8
+    handed_out: list[Any] = [plan.counts, plan.weights, told.labels, told.undecided, info.estimates, info.bounds.lower]
+    if told.posterior is not None and told.intervals is not None:
+        handed_out += [told.posterior.mean, told.posterior.variance, told.intervals.lower, told.intervals.upper]
+    assert not any(array.flags.writeable for array in handed_out)
+    assert (state.phase, state.samples) == (1, 0)
+
+
+@each(IN_BATCHES)
+@pytest.mark.parametrize("batch", [1, 10])
+def test_a_phase_takes_the_batch_that_was_asked_for(case: Case, batch: int) -> None:
+    method = case.make(batch=batch)
+    state = after(method, 2)
+    assert state.samples == 2 * batch
+    plan = method.ask(state)
+    assert plan.total == len(plan.indices) == batch
+    assert plan.precision is None
+    assert (plan.certificate is None) == (case.criterion in {None, "greedy"})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_has_ten_points_for_the_designs_and_one_for_the_others(name: str) -> None:
+    goal = Threshold(0.2) if Threshold in ROWS[name].goals else FractionOfMax(0.3)
+    problem = sl.Problem(sl.Domain(X[:, None]), goal=goal, noise=0.1)
+    method = sl.methods.make(name, problem, beta=2.0)
+    assert method.ask(method.init()).total == (10 if name in {"melk", "milk"} else 1)
+
+
+@each(CASES)
+def test_the_seed_decides_everything_that_is_random(case: Case) -> None:
+    options: dict[str, Any] = {} if case.in_rounds else {"batch": 4}
+    one, two, other = (
+        sl.simulate(case.make(**options), ORACLE, max_samples=10**7 if case.in_rounds else 16, seed=seed)
+        for seed in (1, 1, 2)
+    )
+    assert (one.samples, one.stop) == (two.samples, two.stop)
+    np.testing.assert_array_equal(one.labels, two.labels)
+    method = case.make(**options)
+    first, same, another = (method.ask(method.init(seed=seed)) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.counts, same.counts)
+    assert first.campaign == same.campaign != another.campaign
+    if case.in_rounds or case.name == "uniform" or first.certificate is not None:
+        assert (first.counts != another.counts).any()
+    assert other.seed == 2
+
+
+@each(CASES)
+def test_a_simulation_labels_nothing_wrongly(case: Case) -> None:
+    """With a set seed; intervals of three deviations leave one point in hundreds."""
+    method = case.make() if case.in_rounds else case.make(batch=10)
+    run = sl.simulate(method, ORACLE, max_samples=10**8 if case.in_rounds else 60)
+    level = 0.23 if isinstance(case.goal, Threshold) else 0.7 * TRUTH.max()
+    side = np.sign(TRUTH - level)
+    clear = np.abs(TRUTH - level) > case.problem().tolerance
+    assert not (run.labels == -side)[clear].any()
+    if case.confidence == "posterior":
+        assert (run.labels == side).mean() > 0.5
+
+
+# --- plans that are out
+
+
+@each(ONE_AT_A_TIME)
+@pytest.mark.parametrize("phases", [0, 2])
+def test_a_pending_plan_is_continued_as_a_batch_twice_as_long(case: Case, phases: int) -> None:
+    short, long = case.make(batch=4), case.make(batch=8)
+    state, larger = short.init(), long.init()
+    for k in range(phases):
+        plan, other = short.ask(state), long.ask(larger)
+        state, _ = short.tell(state, plan, measured(plan))
+        larger, _ = long.tell(larger, at(other, plan.indices.tolist(), f"{k}"), measured(plan))
+    first = short.ask(state)
+    second = short.ask(state, pending=[first])
+    np.testing.assert_array_equal(first.counts + second.counts, long.ask(larger).counts)
+    assert (second.phase, second.origin != first.origin) == (phases + 2, True)
+
+
+@each(IN_BATCHES)
+def test_further_points_are_proposed_while_plans_are_out(case: Case) -> None:
+    method = case.make(batch=5)
+    state = after(method, 1)
+    out = [method.ask(state)]
+    for _ in range(2):
+        out.append(method.ask(state, pending=out))
+        np.testing.assert_array_equal(method.ask(state, pending=out[:-1]).counts, out[-1].counts)
+    assert len({plan.origin for plan in out}) == 3
+    assert [plan.phase for plan in out] == [2, 3, 4]
+    if case.name not in {"lse", "straddle", "rmile"}:  # these may stay at the level
+        assert np.count_nonzero(sum(plan.counts for plan in out)) > np.count_nonzero(out[0].counts)
+
+
+@each(IN_BATCHES)
+def test_plans_may_be_told_in_any_order(case: Case) -> None:
+    method = case.make(batch=6)
+    state = after(method, 1)
+    first = method.ask(state)
+    second = method.ask(state, pending=[first])
+    third = method.ask(state, pending=[first, second])
+    ends = []
+    for order in ([first, second, third], [third, first, second]):
+        end = state
+        for plan in order:
+            end, _ = method.tell(end, plan, measured(plan))
+        assert end.posterior is not None
+        ends.append(end)
+    one, other = (end.posterior for end in ends)
+    assert one is not None
+    assert other is not None
+    np.testing.assert_allclose(one.mean, other.mean, atol=1e-9)
+    np.testing.assert_allclose(one.variance, other.variance, atol=1e-9)
+    assert ends[0].samples == ends[1].samples
+    if not ROWS[case.name].intersected:
+        np.testing.assert_array_equal(ends[0].labels, ends[1].labels)
+
+
+@each(IN_BATCHES)
+def test_a_plan_is_told_once(case: Case) -> None:
+    method = case.make(batch=2)
+    state = method.init()
+    plan = method.ask(state)
+    told, _ = method.tell(state, plan, measured(plan))
+    with pytest.raises(InputError, match="plan is told already: give each plan's values once"):
+        method.tell(told, plan, measured(plan))
+    with pytest.raises(InputError, match=r"pending\[0\] is told already"):
+        method.ask(told, pending=[plan])
+    with pytest.raises(InputError, match="pending is the same plan more than once"):
+        method.ask(state, pending=[plan, plan])
+
+
+@each(IN_BATCHES)
+def test_a_plan_of_another_campaign_is_refused(case: Case) -> None:
+    method = case.make(batch=2)
+    state, plan = method.init(seed=1), method.ask(method.init(seed=1))
+    others = [case.make(batch=3), case.make(problem=case.problem(noise=0.2), batch=2)]
+    if case.confidence == "posterior":
+        others.append(case.make(batch=2, beta=1.0))
+    for other in others:
+        with pytest.raises(
+            InputError, match="plan is for another method, problem or seed: give a plan of this campaign"
+        ):
+            other.tell(other.init(seed=1), plan, measured(plan))
+    with pytest.raises(InputError, match="plan is for another method, problem or seed"):
+        method.tell(method.init(seed=2), plan, measured(plan))
+    with pytest.raises(InputError, match=r"pending\[0\] is for another method, problem or seed"):
+        method.ask(method.init(seed=2), pending=[plan])
+    with pytest.raises(InputError, match=r"pending\[0\] is of type int: give what ask returned"):
+        method.ask(state, pending=[3])  # type: ignore[list-item]
+
+
+@each([case for case in CASES if case.in_rounds])
+def test_rounds_are_told_before_the_next_is_asked_for(case: Case) -> None:
+    method = case.make()
+    plan = method.ask(method.init())
+    with pytest.raises(InputError, match="pending is 1 plans: tell that round first"):
+        method.ask(method.init(), pending=[plan])
+
+
+def test_a_state_of_another_confidence_is_refused() -> None:
+    rounds, batches = (case.make() for case in CASES if case.name == "melk" and case.criterion in {None, "greedy"})
+    for method, state in ((rounds, batches.init()), (batches, rounds.init())):
+        with pytest.raises(InputError, match="state is of a method with another confidence"):
+            method.ask(state)
+
+
+# --- what does not go together
+
+
+EXPLICIT, FRACTION = Threshold(0.2), FractionOfMax(0.3)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "changes", "sentence"),
+    [
+        ("melkk", {}, {}, "name is 'melkk': choose out of melk, milk, lse, lse-imp, truvar, straddle, rmile, uniform"),
+        ("lse", {"confidence": "rips"}, {}, "confidence is 'rips': lse has posterior and rkhs"),
+        ("truvar", {"confidence": "rkhs"}, {}, "confidence is 'rkhs': truvar has posterior"),
+        ("melk", {"confidence": "rkhs"}, {}, "confidence is 'rkhs': melk has rips and posterior"),
+        ("melk", {"confidence": "faith"}, {}, "confidence is 'faith': choose out of rips, posterior, rkhs"),
+        ("melk", {"criterion": "best"}, {}, "criterion is 'best': choose out of greedy, average, worst"),
+        ("melk", {"confidence": "posterior", "schedule": "paper"}, {}, "schedule is given: the posterior confidence"),
+        ("lse", {"schedule": "paper"}, {}, "schedule is given: the posterior confidence has no such option"),
+        ("lse", {"estimator": sl.robust.CATONI}, {}, "estimator is given: the posterior confidence has no such option"),
+        ("melk", {"confidence": "rips", "batch": 5}, {}, "batch is given: the rips confidence has no such option"),
+        ("melk", {"confidence": "rips", "beta": 2.0}, {}, "beta is given: the rips confidence has no such option"),
+        ("lse", {"criterion": "worst"}, {}, "criterion is given: lse has one rule only"),
+        ("lse", {"confidence": "rkhs", "beta": 2.0}, {"norm": 1.0}, "beta is given: the rkhs confidence computes it"),
+        ("lse", {"confidence": "rkhs"}, {}, r"problem.norm is None: the rkhs confidence needs S with"),
+        ("lse-imp", {"confidence": "rkhs"}, {"goal": FRACTION}, "problem.norm is None"),
+        ("melk", {}, {}, "problem.bound is None: the rips confidence needs B"),
+        ("lse", {}, {"goal": FRACTION}, r"problem.goal is FractionOfMax\(epsilon=0.3\): lse is for Threshold"),
+        ("straddle", {}, {"goal": FRACTION}, "straddle is for Threshold"),
+        ("rmile", {}, {"goal": FRACTION}, "rmile is for Threshold"),
+        ("lse-imp", {}, {}, r"problem.goal is Threshold\(value=0.2\): lse-imp is for FractionOfMax"),
+        ("milk", {"batch": 3}, {}, "milk is for FractionOfMax"),
+        ("lse", {"batch": 0}, {}, "batch is 0: give a whole number >= 1"),
+        ("lse", {"batch": 2.5}, {}, "batch is 2.5: give a whole number >= 1"),
+        ("lse", {"beta": 0.0}, {}, "beta is 0.0: give a number > 0"),
+        ("lse", {"intersected": 1}, {}, "intersected is 1: give True or False"),
+        ("lse", {"permanent": "yes"}, {}, "permanent is 'yes': give True or False"),
+    ],
+)
+def test_what_does_not_go_together_is_one_sentence(name: str, options: Any, changes: Any, sentence: str) -> None:
+    problem = sl.Problem(sl.Domain(X[:, None]), **{"goal": EXPLICIT, "noise": 0.1, **changes})
+    with pytest.raises(InputError, match=sentence) as caught:
+        sl.methods.make(name, problem, **options)
+    assert "\n" not in str(caught.value)
+
+
+@each(IN_BATCHES)
+def test_a_finished_campaign_asks_for_nothing(case: Case) -> None:
+    method = case.make()
+    state = replace(method.init(), stop=Stop.DECIDED)
+    with pytest.raises(SuperlevelError, match="nothing is left to measure: every point is decided"):
+        method.ask(state)
+
+
+# --- labels that stay, and labels that are read anew
+
+
+def two_points(permanent: bool | None) -> State:
+    """The first value is misleading; the second point is never measured and stays open."""
+    problem = sl.Problem(sl.Domain(np.eye(2)), goal=Threshold(0.0), noise=0.5)
+    method = sl.methods.make("uniform", problem, batch=1, beta=0.5, permanent=permanent)
+    state = method.init()
+    for k, value in enumerate([-0.8, 0.9, 1.1, 1.0]):
+        state, _ = method.tell(state, at(method.ask(state), [0], f"plan {k}"), [value])
+        if k == 0:
+            np.testing.assert_array_equal(state.labels, [-1, 0])
+    return state
+
+
+def test_an_early_mistake_is_corrected_unless_labels_are_permanent() -> None:
+    np.testing.assert_array_equal(two_points(None).labels, [1, 0])
+    np.testing.assert_array_equal(two_points(False).labels, [1, 0])
+    np.testing.assert_array_equal(two_points(True).labels, [-1, 0])
+
+
+def test_labels_are_permanent_where_the_confidence_holds_at_all_times() -> None:
+    for case in CASES:
+        assert case.make().permanent == (case.confidence in {"rips", "rkhs"})

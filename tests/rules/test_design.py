@@ -1,0 +1,275 @@
+"""Rules that draw from a design: ridges that shrink, measurements that differ in noise and cost, averages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
+
+import superlevel as sl
+from superlevel import design
+from superlevel.arrays import Array, Mask
+from superlevel.features import Features, embed
+from superlevel.records import Batch, Choice, View
+from superlevel.rules.design import AverageRule, DesignRule, Worth, worth
+from superlevel.rules.variance import Mislabelled, Undecided
+from tests.design.oracle import Instance
+from tests.rules.oracle import LEVEL, World, world
+
+N = 24
+POINTS = np.linspace(0, 1, N)[:, None]
+
+
+def features(scale: float = 1.0) -> Features:
+    return embed(scale * RBF(0.3), POINTS, tol=1e-9)
+
+
+def view(undecided: Mask, *, phase: int = 1, batch: int = 10, seed: int = 0) -> View:
+    return View(
+        phase=phase,
+        undecided=undecided,
+        posterior=None,
+        intervals=None,
+        width=np.nan,
+        start=None,
+        sizes=Batch(size=batch),
+        seed=seed,
+    )
+
+
+def proof(choice: Choice) -> design.Design:
+    assert choice.certificate is not None
+    return choice.certificate
+
+
+def half() -> Mask:
+    return np.asarray(np.arange(N) < N // 2)
+
+
+# --- the paper's batches
+
+
+@pytest.mark.parametrize("phase", [1, 3, 10])
+def test_the_ridge_of_the_i_th_design_is_a_tenth_over_i(phase: int) -> None:
+    for scale in (1.0, 4.0):
+        problem = sl.Problem(sl.Domain(POINTS, scale * RBF(0.3)), goal=sl.Threshold(0.0), noise=0.1)
+        rule = sl.methods.make("melk", problem, criterion="worst").rule
+        assert isinstance(rule, DesignRule)
+        found = proof(rule.choose(view(half(), phase=phase)))
+        wanted = design.Subset(mask=half())
+        expected = design.solve(rule.features, wanted, ridge=scale / (10 * phase), rtol=0.01)
+        np.testing.assert_array_equal(found.weights, expected.weights)
+        assert found.value == expected.value
+        exact = Instance(arms=features(scale).array, rows=features(scale).array[half()], ridge=scale / (10 * phase))
+        assert exact.value(found.weights) == pytest.approx(found.value, rel=2e-3)
+
+
+def test_a_ridge_that_is_given_stays() -> None:
+    problem = sl.Problem(sl.Domain(POINTS, RBF(0.3)), goal=sl.Threshold(0.0), noise=0.1, ridge=0.03)
+    rule = sl.methods.make("melk", problem, criterion="worst").rule
+    assert isinstance(rule, DesignRule)
+    values = [proof(rule.choose(view(half(), phase=phase))).value for phase in (1, 5)]
+    assert values[0] == values[1]
+    assert not rule.shrinking
+
+
+def test_the_counts_are_draws_from_the_design() -> None:
+    rule = DesignRule(goal=sl.Threshold(0.0), features=features(), ridge=0.01, rtol=0.01)
+    one, again, other = (rule.choose(view(half(), batch=50, seed=seed)) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one.counts, again.counts)
+    assert (one.counts != other.counts).any()
+    assert one.counts.sum() == 50
+    assert (one.counts[one.weights == 0] == 0).all()
+    many = rule.choose(view(half(), batch=100_000)).counts / 100_000
+    np.testing.assert_allclose(many, one.weights, atol=0.01)
+
+
+def test_points_whose_features_are_zero_are_no_targets() -> None:
+    """Their value is known; a design that had to estimate it could not be computed."""
+    problem = sl.Problem(sl.Domain(np.linspace(-1, 1, 5)[:, None], DotProduct(0.0)), goal=sl.Threshold(0.5), noise=0.1)
+    for criterion in ("worst", "average"):
+        method = sl.methods.make("melk", problem, criterion=criterion)
+        plan = method.ask(method.init())
+        assert plan.counts[2] == 0
+        state, _ = method.tell(method.init(), plan, np.linspace(-1, 1, 5)[plan.indices])
+        assert state.labels[2] == -1
+    alone = DesignRule(goal=sl.Threshold(0.5), features=embed(None, problem.domain.points), ridge=0.1, rtol=0.01)
+    assert alone.choose(view(np.arange(5) == 2)).counts.sum() == 10
+
+
+# --- noise and cost
+
+
+def test_points_that_are_alike_need_no_worth() -> None:
+    for noise in (0.3, np.full(N, 0.3), 0.0, np.zeros(N)):
+        for cost in (1.0, 7.0, np.full(N, 2.0)):
+            assert worth(noise, cost, N) is None
+
+
+def differing(noise: float | Array, cost: float | Array) -> Worth:
+    made = worth(noise, cost, N)
+    assert made is not None
+    return made
+
+
+def test_the_roots_are_what_a_unit_of_cost_buys_relative_to_the_best() -> None:
+    rng = np.random.default_rng(0)
+    noise, cost = rng.uniform(0.1, 1, N), rng.uniform(1, 5, N)
+    bought = 1 / (cost * noise**2)
+    np.testing.assert_allclose(differing(noise, cost).roots ** 2, bought / bought.max())
+    for scale in (1e-3, 1e3):
+        np.testing.assert_allclose(differing(scale * noise, cost / scale).roots, differing(noise, cost).roots)
+
+
+@pytest.mark.parametrize("noise", [0.0, np.zeros(N)])
+def test_without_any_noise_the_cost_is_what_differs(noise: float | Array) -> None:
+    cost = np.where(half(), 1.0, 4.0)
+    np.testing.assert_allclose(differing(noise, cost).roots, np.where(half(), 1.0, 0.5))
+
+
+def test_a_measurement_without_noise_is_not_worth_everything() -> None:
+    made = differing(np.where(half(), 0.0, 1.0), 1.0)
+    assert np.isfinite(made.roots).all()
+    assert (made.roots > 0).all()
+    assert (made.roots[half()] == 1).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_design_has_the_least_variance_per_unit_of_cost(seed: int) -> None:
+    """Against a cone solver on arms phi / (sigma sqrt(c)), with the targets as they are."""
+    rng = np.random.default_rng(seed)
+    noise, cost, arms = rng.uniform(0.2, 1, N), rng.uniform(1, 5, N), rng.standard_normal((N, 4))
+    rule = DesignRule(
+        goal=sl.Threshold(0.0), features=embed(None, arms), ridge=0.1, rtol=1e-3, worth=differing(noise, cost)
+    )
+    choice = rule.choose(view(half()))
+    spent = noise * np.sqrt(cost)
+    scaled = Instance(arms=arms * (spent.min() / spent)[:, None], rows=arms[half()], ridge=0.1)
+    money = proof(choice).weights
+    assert scaled.value(money) == pytest.approx(proof(choice).value, rel=1e-9)
+    assert scaled.optimum() == pytest.approx(proof(choice).value, rel=1e-3)
+    np.testing.assert_allclose(choice.weights, money / cost / (money / cost).sum())
+    reached = variance_for(choice.weights, arms, noise, cost)
+    others = [rng.dirichlet(np.full(N, 0.3)) for _ in range(200)]
+    assert reached <= 1.001 * min(variance_for(other, arms, noise, cost) for other in others)
+
+
+def variance_for(weights: Array, arms: Array, noise: Array, cost: Array) -> float:
+    """The largest variance when measurements are bought in these proportions, for one unit of money in all.
+
+    The design's ridge is relative to the information that the money could buy at the best point.
+    """
+    numbers = weights / (weights @ cost)
+    information = (arms * (numbers / noise**2)[:, None]).T @ arms
+    ridge = 0.1 * (1 / (cost * noise**2)).max()
+    inverse = np.linalg.inv(information + ridge * np.eye(len(information)))
+    return float(np.einsum("ij,jk,ik->i", arms[half()], inverse, arms[half()]).max())
+
+
+@pytest.mark.parametrize(
+    ("noise", "cost"),
+    [(np.where(half(), 0.1, 0.3), 1.0), (0.3, np.where(half(), 1.0, 3.0)), (np.where(half(), 0.0, 0.3), 1.0)],
+)
+def test_measurements_move_to_the_cheap_and_precise_half(noise: float | Array, cost: float | Array) -> None:
+    """Every place can be measured in two ways, the first half of the points and the second."""
+    twice = embed(RBF(0.3), np.concatenate([POINTS[::2], POINTS[::2]]), tol=1e-9)
+    plain = DesignRule(goal=sl.Threshold(0.0), features=twice, ridge=0.01, rtol=0.01)
+    everything = view(np.ones(N, dtype=np.bool_))
+    assert plain.choose(everything).weights[half()].sum() < 0.8
+    moved = replace(plain, worth=differing(noise, cost)).choose(everything)
+    assert moved.weights[half()].sum() > 0.95
+
+
+def test_a_noisy_half_needs_more_measurements_where_nothing_else_tells_of_it() -> None:
+    apart = embed(None, np.eye(N))
+    plain = DesignRule(goal=sl.Threshold(0.0), features=apart, ridge=1e-9, rtol=1e-3)
+    noise = np.where(half(), 0.1, 0.3)
+    weights = replace(plain, worth=differing(noise, 1.0)).choose(view(np.ones(N, dtype=np.bool_))).weights
+    np.testing.assert_allclose(weights, noise**2 / (noise**2).sum(), rtol=1e-2)
+
+
+# --- averages
+
+
+@pytest.mark.parametrize("kind", ["features", "matrix"])
+@pytest.mark.parametrize("batch", [1, 10])
+def test_an_average_design_leaves_the_least_weighted_variance(kind: str, batch: int) -> None:
+    here = world(kind, 1, batch=batch)
+    noise = here.posterior.noise
+    rule = AverageRule(weights=Mislabelled(goal=sl.Threshold(LEVEL)), noise=noise, rtol=0.001)
+    choice = rule.choose(here.view)
+    weights, _ = rule.weights.at(here.view)
+
+    found = proof(choice)
+    ridge = noise[0] / batch
+    assert found.gap <= 0.001
+    assert ridge * found.value == pytest.approx(left(here, choice.weights, weights), rel=1e-3)
+    rng = np.random.default_rng(0)
+    others = [rng.dirichlet(np.full(40, 0.2)) for _ in range(100)]
+    others += [0.9 * choice.weights + 0.1 * other for other in others]
+    assert min(left(here, other, weights) for other in others) >= ridge * found.lower_bound * (1 - 1e-6)
+    assert choice.counts.sum() == batch
+
+
+def test_an_average_over_a_sample_of_many_points_leaves_little_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = world("matrix", 1, batch=10)
+    rule = AverageRule(weights=Mislabelled(goal=sl.Threshold(LEVEL)), noise=here.posterior.noise, rtol=0.001)
+    weights, _ = rule.weights.at(here.view)
+    best = left(here, rule.choose(replace(here.view)).weights, weights)
+    monkeypatch.setattr("superlevel.rules.design.CANDIDATES", 25)
+    reached = []
+    for seed in range(20):
+        choice = rule.choose(replace(here.view, seed=seed))
+        assert len(proof(choice).weights) == len(proof(choice).dual) == 40
+        assert 10 <= np.count_nonzero(proof(choice).dual) <= 26
+        assert (choice.counts[proof(choice).dual == 0] == 0).all()
+        reached.append(left(here, choice.weights, weights))
+    assert best <= min(reached) * 1.001
+    assert np.mean(reached) <= 1.15 * best
+
+
+def left(here: World, shares: Array, weights: Array) -> float:
+    """The weighted variance that a batch shared out like this leaves."""
+    assert isinstance(here.view.sizes, Batch)
+    root = np.sqrt(here.view.sizes.size * shares / here.posterior.noise)
+    sigma = here.dense.covariance
+    gram = np.eye(len(shares)) + root[:, None] * sigma * root
+    after = np.diag(sigma) - np.einsum("xi,ij,xj->x", sigma * root, np.linalg.inv(gram), sigma * root)
+    return float(weights @ after / weights.sum())
+
+
+def test_an_average_over_undecided_points_is_truvar_for_a_batch() -> None:
+    here = world("matrix", 0, batch=10)
+    rule = AverageRule(weights=Undecided(), noise=here.posterior.noise, rtol=0.01)
+    found = proof(rule.choose(here.view))
+    np.testing.assert_allclose(found.dual, here.view.undecided / here.view.undecided.sum())
+
+
+def test_an_average_design_minds_noise_and_cost() -> None:
+    here = world("features", 0, batch=10)
+    n = len(here.posterior.mean)
+    left = np.arange(n) < n // 2
+    plain = AverageRule(weights=Undecided(), noise=here.posterior.noise, rtol=0.01)
+    unspent = plain.choose(replace(here.view))  # a view's random numbers are used once
+    before = unspent.weights[left].sum()
+    costly = replace(plain, worth=worth(0.2, np.where(left, 1.0, 10.0), n)).choose(here.view)
+    assert costly.weights[left].sum() > max(before, 0.5)
+    same = replace(plain, worth=worth(np.full(n, 0.2), np.full(n, 3.0), n)).choose(replace(here.view))
+    np.testing.assert_array_equal(same.counts, unspent.counts)
+
+
+def test_one_direction_alone_is_measured_where_it_is_cheapest() -> None:
+    """A constant f: all points tell the same, so that all money goes where it buys most."""
+    noise, cost = np.linspace(1, 2, N), np.linspace(3, 1, N)
+    noise[9] = 0.4
+    problem = sl.Problem(sl.Domain(POINTS, ConstantKernel()), goal=sl.Threshold(0.1), noise=noise, cost=cost)
+    best = int(np.argmin(noise**2 * cost))
+    for criterion in ("worst", "average"):
+        method = sl.methods.make("melk", problem, criterion=criterion)
+        assert method.ask(method.init()).weights[best] > 0.98
+    for name in ("melk", "truvar"):
+        method = sl.methods.make(name, problem, batch=1)
+        gained = 1 / (1 + noise**2) / cost
+        assert method.ask(method.init()).counts[np.argmax(gained)] == 1
