@@ -28,7 +28,7 @@ from superlevel.records import State
 from superlevel.rules.design import DesignRule, targets
 
 POINTS, LENGTH, NOISE, ABOVE, MEASURED, BETA = 700, 0.1, 0.2, 0.3, 500, 3.0
-REPEAT = 20
+REPEAT = 200
 
 
 def main() -> None:
@@ -154,8 +154,8 @@ def one_design() -> None:
             method=sl.design.FrankWolfe(iterations=500),
         )
         with threadpool_limits(1):
-            cold, fast = timed(partial(rule.aim, undecided, phase=phase), 5)
-            warm, warm_fast = timed(partial(rule.aim, undecided, phase=phase, start=first), 5)
+            cold, fast = timed(partial(rule.aim, undecided, phase=phase), 20)
+            warm, warm_fast = timed(partial(rule.aim, undecided, phase=phase, start=first), 20)
             paper, slow = timed(frank_wolfe, 2)
         print(
             f"  batch {phase:3}: {slow / fast:5.0f} times faster cold, {slow / warm_fast:5.0f} warm  "

@@ -129,7 +129,7 @@ def as_points(field: str, values: ArrayLike, *, count: int) -> Indices:
     points = np.asarray(values)
     if points.size == 0:
         return np.empty(0, dtype=np.int64)
-    if points.ndim != 1 or not np.issubdtype(points.dtype, np.integer):
+    if points.ndim != 1 or points.dtype.kind not in "iu":
         got = f"of type {points.dtype} and shape {points.shape}"
         raise InputError(field, got, "give a list of whole numbers, one for each measurement")
     wrong = (points < 0) | (points >= count)

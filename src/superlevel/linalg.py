@@ -53,6 +53,8 @@ def inner(
     right: NDArray[F],  # (p, r)
 ) -> NDArray[F]:  # (m, p), row-major
     """``left @ right.T``."""
+    if len(left) == 1 and right.size:
+        return times(right, left[0])[None]  # a product with a vector is half as long as one with a matrix of one row
     gemm = _blas("gemm", left.dtype.char)
     return np.asarray(gemm(1.0, right.T, left.T, trans_a=1)).T
 

@@ -225,6 +225,9 @@ def test_an_average_over_a_sample_of_many_points_leaves_little_more(monkeypatch:
         assert len(proof(choice).weights) == len(proof(choice).dual) == 40
         assert 10 <= np.count_nonzero(proof(choice).dual) <= 26
         assert (choice.counts[proof(choice).dual == 0] == 0).all()
+        stands_for = proof(choice).dual * here.posterior.variance  # in proportion to how often a point was hit
+        hits = stands_for[stands_for > 0] / stands_for[stands_for > 0].min()
+        np.testing.assert_allclose(hits, hits.round(), rtol=1e-8)
         reached.append(left(here, choice.weights, weights))
     assert best <= min(reached) * 1.001
     assert np.mean(reached) <= 1.15 * best

@@ -133,6 +133,8 @@ class PosteriorConfidence:
             return bounds  # has the tolerance, and compares intervals with intervals
         lower, upper = bounds.lower + self.tolerance, bounds.upper - self.tolerance
         known = lower >= upper
+        if not known.any():
+            return Bounds(lower=lower, upper=upper)
         sure = np.where(bounds.lower + bounds.upper > 0, np.inf, -np.inf)
         return Bounds(lower=np.where(known, sure, lower), upper=np.where(known, sure, upper))
 

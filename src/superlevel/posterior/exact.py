@@ -108,10 +108,12 @@ class Posterior:
         measured = as_vector("values", values, length=len(places))
         if not len(places):
             return self
-        precisions = 1 / self._variances(places, noise)
-        distinct, which = np.unique(places, return_inverse=True)
-        weights = np.bincount(which, weights=precisions).astype(np.float64)
-        sums = np.bincount(which, weights=precisions * (measured - self.origin.mean)).astype(np.float64)
+        weights = 1 / self._variances(places, noise)
+        distinct, sums = places, weights * (measured - self.origin.mean)
+        if len(places) > 1:
+            distinct, which = np.unique(places, return_inverse=True)
+            weights = np.bincount(which, weights=weights).astype(np.float64)
+            sums = np.bincount(which, weights=sums).astype(np.float64)
         change = self.covariance.measured(distinct, 1 / weights)
         errors = sums / weights - (self.mean[distinct] - self.origin.mean)
         expected = self.variance[distinct] + 1 / weights
@@ -238,7 +240,8 @@ def begin(domain: Domain, *, noise: float | ArrayLike, mean: float = 0.0) -> Pos
 
 
 def _less(variance: Array, rows: Array) -> Array:
-    return np.asarray(np.maximum(variance - np.einsum("ij,ij->j", rows, rows), 0.0))
+    squares = rows[0] ** 2 if len(rows) == 1 else np.einsum("ij,ij->j", rows, rows)
+    return np.asarray(np.maximum(variance - squares, 0.0))
 
 
 def _added(values: Array, at: Indices, more: Array) -> Array:
