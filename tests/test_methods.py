@@ -406,7 +406,7 @@ def test_a_bound_that_holds_is_not_doubted() -> None:
     ("name", "options", "changes", "sentence"),
     [
         ("melc", {}, {}, "name is 'melc': choose out of melk, milk"),
-        ("melk", {"confidence": "hope"}, {}, "confidence is 'hope': choose out of rips"),
+        ("melk", {"confidence": "hope"}, {}, "confidence is 'hope': melk has rips and posterior"),
         ("melk", {"schedule": "soon"}, {}, "schedule is 'soon': choose out of scaled, paper, tight"),
         ("melk", {"rtol": 0.0}, {}, "rtol is 0.0: give a number > 0"),
         ("milk", {}, {}, r"problem.goal is Threshold\(value=0.0\): milk is for FractionOfMax"),

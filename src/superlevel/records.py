@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Protocol
@@ -134,20 +134,34 @@ class View:
     undecided: Mask
     """(n,) points or (n, n) pairs."""
     posterior: Posterior | None
-    """With the pending points as if they had been measured."""
+    """From all that was told."""
+    pending: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """(m,) points that are being measured already, with repeats."""
     intervals: Bounds | None
     """(n,) where f lies at every point."""
     width: float
     """beta^1/2: how many deviations a half-width has; NaN where there are none."""
+    margin: float | Array = 0.0
+    """What half-widths have on top of that, one number or (n,)."""
     start: Design | None
     """A design to start from."""
     sizes: Sizes
     seed: int
 
+    def rng(self, use: int | None = None) -> np.random.Generator:
+        """Everything random comes from (seed, phase), and from its use where there is more than one."""
+        return np.random.default_rng([self.seed, self.phase] if use is None else [self.seed, self.phase, use])
+
     @cached_property
-    def rng(self) -> np.random.Generator:
-        """Everything random comes from (seed, phase)."""
-        return np.random.default_rng([self.seed, self.phase])
+    def known(self) -> Posterior:
+        """The posterior, with the pending points as if they had been measured."""
+        assert self.posterior is not None
+        return self.posterior.planned(self.pending).after
+
+    @property
+    def total(self) -> int:
+        """Measurements of this phase, where they do not depend on a design."""
+        return self.sizes.samples(self.phase, np.nan, int(np.count_nonzero(self.undecided)))
 
 
 class Sizes(Protocol):

@@ -72,7 +72,7 @@ IN_BATCHES = [case for case in CASES if not case.in_rounds]
 EXPLICIT = [case for case in IN_BATCHES if isinstance(case.goal, Threshold)]
 IMPLICIT = [case for case in IN_BATCHES if isinstance(case.goal, FractionOfMax)]
 ONE_AT_A_TIME = [
-    case for case in IN_BATCHES if case.name in {"lse", "lse-imp", "truvar", "straddle", "rmile", "max-variance"}
+    case for case in IN_BATCHES if case.criterion == "greedy" or (case.criterion is None and case.name != "uniform")
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.errors import InputError, SuperlevelError
@@ -129,6 +130,24 @@ def test_further_points_are_proposed_while_plans_are_out(case: Case) -> None:
         assert np.count_nonzero(sum(plan.counts for plan in out)) > np.count_nonzero(out[0].counts)
 
 
+def test_a_rough_part_that_is_being_measured_already_draws_no_more() -> None:
+    """Values that scatter far more than the noise allows for leave a rough part at every point."""
+    problem = sl.Problem(sl.Domain(X, RBF(0.2)), goal=sl.Threshold(0.2), noise=0.1)
+    short, long = (sl.methods.make("melk", problem, batch=size) for size in (4, 8))
+    state, larger = short.init(), long.init()
+    scatter = TRUTH + 3.0 * np.random.default_rng(0).standard_normal(len(TRUTH))
+    plan, other = short.ask(state), long.ask(larger)
+    with pytest.warns(sl.AssumptionWarning, match="times as far from their predictions as kernel and noise allow for"):
+        state, _ = short.tell(state, plan, scatter[plan.indices])
+    with pytest.warns(sl.AssumptionWarning, match="times as far"):
+        larger, _ = long.tell(larger, at(other, plan.indices.tolist(), "same"), scatter[plan.indices])
+    assert state.posterior is not None
+    assert state.posterior.roughness > 0.1
+    first = short.ask(state)
+    second = short.ask(state, pending=[first])
+    np.testing.assert_array_equal(first.counts + second.counts, long.ask(larger).counts)
+
+
 @each(IN_BATCHES)
 def test_plans_may_be_told_in_any_order(case: Case) -> None:
     method = case.make(batch=6)
@@ -215,7 +234,7 @@ EXPLICIT, FRACTION = Threshold(0.2), FractionOfMax(0.3)
         ("lse", {"confidence": "rips"}, {}, "confidence is 'rips': lse has posterior and rkhs"),
         ("truvar", {"confidence": "rkhs"}, {}, "confidence is 'rkhs': truvar has posterior"),
         ("melk", {"confidence": "rkhs"}, {}, "confidence is 'rkhs': melk has rips and posterior"),
-        ("melk", {"confidence": "faith"}, {}, "confidence is 'faith': choose out of rips, posterior, rkhs"),
+        ("melk", {"confidence": "faith"}, {}, "confidence is 'faith': melk has rips and posterior"),
         ("melk", {"criterion": "best"}, {}, "criterion is 'best': choose out of greedy, average, worst"),
         ("melk", {"confidence": "posterior", "schedule": "paper"}, {}, "schedule is given: the posterior confidence"),
         ("lse", {"schedule": "paper"}, {}, "schedule is given: the posterior confidence has no such option"),
@@ -223,6 +242,7 @@ EXPLICIT, FRACTION = Threshold(0.2), FractionOfMax(0.3)
         ("melk", {"confidence": "rips", "batch": 5}, {}, "batch is given: the rips confidence has no such option"),
         ("melk", {"confidence": "rips", "beta": 2.0}, {}, "beta is given: the rips confidence has no such option"),
         ("lse", {"criterion": "worst"}, {}, "criterion is given: lse has one rule only"),
+        ("milk", {"intersected": True}, {"goal": FRACTION}, "intersected is given: milk bounds pairs"),
         ("lse", {"confidence": "rkhs", "beta": 2.0}, {"norm": 1.0}, "beta is given: the rkhs confidence computes it"),
         ("lse", {"confidence": "rkhs"}, {}, r"problem.norm is None: the rkhs confidence needs S with"),
         ("lse-imp", {"confidence": "rkhs"}, {"goal": FRACTION}, "problem.norm is None"),

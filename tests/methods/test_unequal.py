@@ -10,6 +10,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.arrays import Array
+from superlevel.errors import InputError
 from superlevel.goals import FractionOfMax, Threshold
 from tests.methods.cases import IN_BATCHES, NOISE, TRUTH, Case, N, X, each, measured
 
@@ -85,3 +86,9 @@ def test_only_the_ratios_of_costs_matter(name: str, goal: sl.Goal, options: dict
         method = sl.methods.make(name, problem, batch=10, **options)
         plans.append(method.ask(method.init()))
     np.testing.assert_allclose(plans[0].weights, plans[1].weights, atol=1e-6)
+
+
+def test_a_design_of_pairs_refuses_what_it_cannot_weigh() -> None:
+    problem = sl.Problem(sl.Domain(X), goal=sl.FractionOfMax(0.3), noise=0.1, cost=np.linspace(1, 2, len(X)))
+    with pytest.raises(InputError, match="criterion is 'worst' with unequal noise or cost for the design of pairs"):
+        sl.methods.make("milk", problem, criterion="worst")

@@ -41,15 +41,17 @@ class Width(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Constant:
-    """The same beta^1/2 at all times."""
+    """The same beta^1/2 at all times, and h for what the kernel does not explain at the point itself."""
 
     value: float
+    misspecification: float = 0.0
+    """h"""
 
     def at(self, posterior: Posterior) -> float:  # noqa: ARG002
         return self.value
 
     def extra(self, posterior: Posterior) -> float:  # noqa: ARG002
-        return 0.0
+        return self.misspecification
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,10 +74,10 @@ class PosteriorConfidence:
         reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.reader.directions(n))
         return reading, self.prior, self._intervals(self.prior)
 
-    def width(self, state: State) -> float:
-        """beta^1/2 now."""
+    def width(self, state: State) -> tuple[float, float | Array]:
+        """beta^1/2 now, and what half-widths have on top."""
         assert state.posterior is not None
-        return self.widths.at(state.posterior)
+        return self.widths.at(state.posterior), self.widths.extra(state.posterior)
 
     def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
         """With the measurements (N,), in the order of ``plan.indices``."""

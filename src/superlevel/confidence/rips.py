@@ -81,9 +81,9 @@ class Rips:
         known = np.where(zero, np.inf if in_set else -np.inf, np.nan)
         return goal.read(reading, Bounds(lower=known, upper=known)), None, None
 
-    def width(self, state: State) -> float:  # noqa: ARG002
+    def width(self, state: State) -> tuple[float, float]:  # noqa: ARG002
         """There are no deviations here."""
-        return np.nan
+        return np.nan, 0.0
 
     def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
         """What the round says of the directions that were undecided when it was planned."""

@@ -52,8 +52,8 @@ class Confidence(Protocol):
         """Before the first measurement."""
         ...
 
-    def width(self, state: State) -> float:
-        """beta^1/2 for the rule; NaN where there is none."""
+    def width(self, state: State) -> tuple[float, float | Array]:
+        """beta^1/2 for the rule, NaN where there is none, and what half-widths have on top."""
         ...
 
     def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
@@ -104,16 +104,16 @@ class Method:
         if state.stop is not None:
             raise SuperlevelError(f"nothing is left to measure: {state.stop.value}")
         phase = state.phase + len(pending)
-        posterior = state.posterior
-        if pending and posterior is not None:
-            posterior = posterior.planned(np.concatenate([plan.indices for plan in pending])).after
+        width, margin = self.confidence.width(state)
         choice = self.rule.choose(
             View(
                 phase=phase,
                 undecided=state.undecided,
-                posterior=posterior,
+                posterior=state.posterior,
+                pending=np.concatenate([np.empty(0, dtype=np.int64), *(plan.indices for plan in pending)]),
                 intervals=state.intervals,
-                width=self.confidence.width(state),
+                width=width,
+                margin=margin,
                 start=state.design,
                 sizes=self.sizes,
                 seed=state.seed,
@@ -213,6 +213,10 @@ class Method:
         if state.posterior is not None:
             digest.update(state.posterior.weights.tobytes())
             digest.update(state.posterior.sums.tobytes())
+        if state.intervals is not None:
+            digest.update(state.intervals.lower.tobytes())
+        if state.design is not None:
+            digest.update(state.design.weights.tobytes())
         return digest.hexdigest()
 
     # ------------------------------------------------------------------------------------------- checks
@@ -264,6 +268,8 @@ class Method:
         if state.stop is not Stop.DECIDED or not isinstance(goal, Threshold) or posterior is None:
             return ()
         measured = posterior.weights > 0
+        if np.count_nonzero(measured) == 1 or np.ptp(state.labels):
+            return ()
         means = self.problem.mean + posterior.sums[measured] / posterior.weights[measured]
         room = OUTSIDE / np.sqrt(posterior.weights[measured].max())
         if means.min() - room <= goal.value <= means.max() + room:

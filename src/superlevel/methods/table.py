@@ -154,9 +154,8 @@ def _check_problem(name: str, problem: Problem, confidence: str | None, given: s
         raise InputError("name", repr(name), f"choose out of {', '.join(NAMES)}")
     row = ROWS[name]
     if confidence is not None and confidence not in row.confidences:
-        known = f"{name} has {' and '.join(row.confidences)}" if confidence in CONFIDENCES else "choose out of "
         raise InputError(
-            "confidence", repr(confidence), known + ", ".join(CONFIDENCES) * (confidence not in CONFIDENCES)
+            "confidence", repr(confidence), f"{name} has {' and '.join(row.confidences)}: give one of them"
         )
     if not isinstance(problem, Problem):
         raise InputError("problem", f"of type {type(problem).__name__}", "give Problem(domain, goal=..., noise=...)")
@@ -176,6 +175,8 @@ def _check_options(name: str, chosen: str, given: set[str]) -> None:
         raise InputError(field, "given", f"the {chosen} confidence has no such option: leave it out, or give {other}")
     if "criterion" in given and "rips" not in ROWS[name].confidences:
         raise InputError("criterion", "given", f"{name} has one rule only: leave it out, or take melk or milk")
+    if "intersected" in given and name == "milk":
+        raise InputError("intersected", "given", "milk bounds pairs, which are not intersected: leave it out")
     if "beta" in given and chosen == "rkhs":
         raise InputError("beta", "given", "the rkhs confidence computes it: leave it out")
 
@@ -287,7 +288,7 @@ def _on_posterior(name: str, problem: Problem, confidence: str, options: _Option
     """Every method on the Gaussian posterior, in batches of a fixed size."""
     reader = _reader(name, problem)
     prior = posterior.begin(problem.domain, noise=problem.noise, mean=problem.mean)
-    widths: Width = _rkhs(problem, prior) if confidence == "rkhs" else Constant(value=options.beta)
+    widths: Width = _rkhs(problem, prior) if confidence == "rkhs" else _constant(problem, options)
     return Method(
         name=name,
         problem=problem,
@@ -314,6 +315,10 @@ def _reader(name: str, problem: Problem) -> Reader:
         remedy = f"milk looks at all pairs: give at most {PAIRS:,} points, or take truvar or lse-imp"
         raise InputError("problem.domain", f"of {problem.domain.n:,} points", remedy)
     return goal
+
+
+def _constant(problem: Problem, options: _Options) -> Constant:
+    return Constant(value=options.beta, misspecification=problem.misspecification)
 
 
 def _rkhs(problem: Problem, prior: Posterior) -> RkhsWidth:
@@ -359,6 +364,9 @@ def _batched(problem: Problem, prior: Posterior, options: _Options) -> Rule:
                 weights=Mislabelled(goal=problem.goal), noise=prior.noise, rtol=options.rtol, worth=differing
             )
         case "worst":
+            if differing is not None and isinstance(problem.goal, FractionOfMax):
+                got = "unequal noise or cost for the design of pairs"
+                raise InputError("criterion", f"'worst' with {got}", "give 'greedy' or 'average', which weigh them")
             scale = float(problem.domain.diagonal().max())
             first = BATCHED_RIDGE * scale if problem.ridge is None else problem.ridge
             ridge = first if problem.ridge is not None else first / DESIGNS
@@ -370,5 +378,5 @@ def _batched(problem: Problem, prior: Posterior, options: _Options) -> Rule:
                 ridge=first,
                 rtol=options.rtol,
                 shrinking=problem.ridge is None,
-                worth=differing if isinstance(problem.goal, Threshold) else None,
+                worth=differing,
             )

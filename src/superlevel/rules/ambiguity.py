@@ -29,7 +29,9 @@ class Ambiguity:
 
     def begin(self, view: View) -> _Ambiguous:
         assert view.intervals is not None
-        return _Ambiguous(level=self.level, width=view.width, within=view.intervals, among=view.undecided)
+        return _Ambiguous(
+            level=self.level, width=view.width, margin=view.margin, within=view.intervals, among=view.undecided
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +46,7 @@ class Straddle:
         return _Ambiguous(
             level=self.level,
             width=STRADDLE,
+            margin=0.0,
             within=Bounds(lower=-everywhere, upper=everywhere),
             among=np.ones(view.undecided.shape, dtype=np.bool_),
         )
@@ -53,12 +56,13 @@ class Straddle:
 class _Ambiguous:
     level: float
     width: float
+    margin: float | Array
     within: Bounds
     """Intervals are intersected with these."""
     among: Mask
 
     def scores(self, posterior: Posterior) -> Array:
-        half = self.width * posterior.deviation
+        half = self.width * posterior.deviation + self.margin
         upper = np.minimum(self.within.upper, posterior.mean + half)
         lower = np.maximum(self.within.lower, posterior.mean - half)
         return np.where(self.among, np.minimum(upper - self.level, self.level - lower), -np.inf)

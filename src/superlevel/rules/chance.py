@@ -13,6 +13,5 @@ class Chance:
 
     def choose(self, view: View) -> Choice:
         n = len(view.undecided)
-        total = view.sizes.samples(view.phase, np.nan, int(np.count_nonzero(view.undecided)))
         weights = np.full(n, 1 / n)
-        return Choice(weights=weights, counts=design.draw(weights, total, rng=view.rng))
+        return Choice(weights=weights, counts=design.draw(weights, view.total, rng=view.rng()))

@@ -14,7 +14,7 @@ from superlevel.goals import FractionOfMax, Goal, Threshold
 from superlevel.linalg import inner, squared_norms
 from superlevel.records import Choice, View
 from superlevel.rules.chance import Chance
-from superlevel.rules.variance import Weights, sampled
+from superlevel.rules.variance import SAMPLING, Weights, sampled
 
 CANDIDATES = 500  # points that take part in the average design: it is to take less than a second
 LEAST = 1e-5  # of the largest sigma: a measurement without noise is worth no more than with this
@@ -82,16 +82,13 @@ class AverageRule:
     worth: Worth | None = None
 
     def choose(self, view: View) -> Choice:
-        posterior = view.posterior
-        assert posterior is not None
-        total = view.sizes.samples(view.phase, np.nan, int(np.count_nonzero(view.undecided)))
-        ridge = float(self.noise.min()) / total
+        posterior, ridge = view.known, float(self.noise.min()) / view.total
         mixture, _ = self.weights.at(view)
         if not (mixture * posterior.variance).any():
             return Chance().choose(view)  # all is known that these points can tell
         chosen, start = np.arange(len(mixture)), view.start
         if len(mixture) > CANDIDATES:
-            chosen, shares = sampled(mixture * posterior.variance, CANDIDATES, view.rng)
+            chosen, shares = sampled(mixture * posterior.variance, CANDIDATES, view.rng(SAMPLING))
             mixture, start = mixture[chosen] * shares, None
         arms, scales = _root(posterior.columns(chosen)[:, chosen], tolerance(ridge, self.rtol)), None
         wanted = arms.array.any(axis=1)
@@ -158,7 +155,7 @@ def _drawn(found: design.Design, view: View, worth: Worth | None) -> Choice:
     """Draws from a design; where measurements differ in cost, from the numbers of them that its money buys."""
     weights = found.weights if worth is None else normalised(found.weights / worth.cost)
     total = view.sizes.samples(view.phase, found.value, int(np.count_nonzero(view.undecided)))
-    return Choice(weights=weights, counts=design.draw(weights, total, rng=view.rng), certificate=found)
+    return Choice(weights=weights, counts=design.draw(weights, total, rng=view.rng()), certificate=found)
 
 
 def targets(goal: Goal, mask: Mask, scales: Array | None = None) -> design.Subset | design.Pairs:

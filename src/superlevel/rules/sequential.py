@@ -45,13 +45,18 @@ class Sequential:
     def choose(self, view: View) -> Choice:
         assert view.posterior is not None
         posterior, scorer = view.posterior, self.score.begin(view)
-        total = view.sizes.samples(view.phase, np.nan, int(np.count_nonzero(view.undecided)))
+        for x in view.pending:
+            posterior, scorer = _ahead(posterior, scorer, int(x))
         counts = np.zeros(len(posterior.mean), dtype=np.int64)
-        for k in range(total):
+        for left in range(view.total, 0, -1):
             x = int(np.argmax(scorer.scores(posterior)))
             counts[x] += 1
-            if k + 1 < total:
-                planned = posterior.planned([x])
-                scorer = scorer.after(posterior, planned)
-                posterior = planned.after
+            if left > 1:
+                posterior, scorer = _ahead(posterior, scorer, x)
         return Choice(weights=normalised(counts.astype(np.float64)), counts=counts)
+
+
+def _ahead(posterior: Posterior, scorer: Scorer, x: int) -> tuple[Posterior, Scorer]:
+    """As if x had been measured."""
+    planned = posterior.planned([x])
+    return planned.after, scorer.after(posterior, planned)

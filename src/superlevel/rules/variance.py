@@ -25,6 +25,7 @@ from superlevel.records import View
 
 PAIRS = 2**25  # covariances that a batch may be chosen from;
 SAMPLED = 2**22  # beyond, the sum over points is sampled, and needs this many
+SAMPLING = 2  # sets the sample's random numbers apart from those of draws and of measurements
 TAIL = 3.0  # the power of 1 + h^2 with which points far from the level count less
 
 
@@ -50,7 +51,7 @@ class _Wide:
         if self.plain:
             return posterior.variance
         assert self.view.intervals is not None
-        half = self.view.width * posterior.deviation
+        half = self.view.width * posterior.deviation + self.view.margin
         upper = np.minimum(self.view.intervals.upper, posterior.mean + half)
         lower = np.maximum(self.view.intervals.lower, posterior.mean - half)
         return np.where(self.among, upper - lower, -np.inf)
@@ -134,7 +135,7 @@ class VarianceReduction:
         own = _Own(weights=weights, rough=rough, cost=self.cost)
         if np.count_nonzero(weights) * len(weights) <= PAIRS:
             return _Summed(own=own, weights=weights, sums=posterior.covariance.squares(weights))
-        targets, shares = sampled(weights * posterior.variance, SAMPLED // len(weights), view.rng)
+        targets, shares = sampled(weights * posterior.variance, SAMPLED // len(weights), view.rng(SAMPLING))
         shares *= weights[targets]
         return _Sampled(own=own, weights=shares, targets=targets, columns=posterior.covariance.columns(targets))
 
