@@ -47,15 +47,16 @@ class Plan:
         frozen(self.weights)
         frozen(self.counts)
 
-    @property
+    @cached_property
     def total(self) -> int:
         """Measurements in all."""
         return int(self.counts.sum())
 
-    @property
+    @cached_property
     def indices(self) -> Indices:
         """(total,) the point of each measurement, sorted: the order in which `tell` wants the values."""
-        return np.repeat(np.arange(len(self.counts)), self.counts)
+        support = np.flatnonzero(self.counts)
+        return frozen(np.repeat(support, self.counts[support]))
 
     def __repr__(self) -> str:
         points = np.count_nonzero(self.counts)
@@ -84,6 +85,8 @@ class State:
     """The last design, from which the next one starts."""
     told: frozenset[str] = frozenset()
     """The origins of the plans that were told, where they may be told in any order."""
+    history: str = ""
+    """A fingerprint of all that was told, in its order."""
 
     @property
     def labels(self) -> Labels:

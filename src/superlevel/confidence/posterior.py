@@ -156,7 +156,7 @@ def _intersection(before: Bounds, now: Bounds) -> tuple[Bounds, tuple[str, ...]]
 
 def _surprised(before: Posterior, after: Posterior) -> tuple[str, ...]:
     """Said once, when the measurements first lie farther from what was predicted than chance allows."""
-    if before.plausibility < UNLIKELY or after.plausibility >= UNLIKELY:
+    if after.plausibility >= UNLIKELY or before.plausibility < UNLIKELY:
         return ()
     return (
         f"{after.count:,} measurements lie {np.sqrt(after.surprise):.2g} times as far from their predictions as kernel "

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol
@@ -82,16 +82,15 @@ class Method:
     def init(self, *, seed: int = 0) -> State:
         """Before the first measurement."""
         reading, posterior, intervals = self.confidence.begin()
-        state = State(
+        return State(
             seed=_as_seed(seed),
             phase=1,
             reading=reading,
             samples=0,
-            stop=None,
+            stop=self._stop(reading.labels, 1),
             posterior=posterior,
             intervals=intervals,
         )
-        return replace(state, stop=self._stop(state))
 
     def ask(self, state: State, *, pending: Sequence[Plan] = ()) -> Plan:
         """Where to measure in the phase that comes next. The same state and pending plans give the same plan.
@@ -137,17 +136,19 @@ class Method:
         if not self.permanent:
             n = self.problem.domain.n
             before = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.reader.directions(n))
-        told = replace(
-            state,
+        reading = self.reader.read(before, known.deciding)
+        told = State(
+            seed=state.seed,
             phase=state.phase + 1,
-            reading=self.reader.read(before, known.deciding),
+            reading=reading,
             samples=state.samples + plan.total,
+            stop=self._stop(reading.labels, state.phase + 1),
             posterior=known.posterior,
             intervals=known.intervals,
             design=plan.certificate if known.posterior is not None else None,
             told=state.told if self.confidence.rounds_only else state.told | {plan.origin},
+            history=_hashed(state.history, plan.origin, measured.tobytes()),
         )
-        told = replace(told, stop=self._stop(told))
         doubts = (*self._doubts(plan, measured), *known.warnings, *self._outside(told))
         info = Info(
             phase=plan.phase,
@@ -178,12 +179,13 @@ class Method:
         sides = np.where(posterior.mean > level, ABOVE, BELOW)
         return frozen(np.where(state.labels == UNDECIDED, sides, state.labels).astype(np.int8))
 
-    def _stop(self, state: State) -> Stop | None:
-        if not (state.labels == 0).any():
-            nothing = isinstance(self.problem.goal, FractionOfMax) and not state.found().any()
+    def _stop(self, labels: Labels, phase: int) -> Stop | None:
+        """Whether the phase that comes next is needed."""
+        if (labels != UNDECIDED).all():
+            nothing = isinstance(self.problem.goal, FractionOfMax) and (labels == BELOW).all()
             return Stop.EMPTY if nothing else Stop.DECIDED
         last = self.sizes.last
-        return Stop.TOLERANCE if last is not None and state.phase > last else None
+        return Stop.TOLERANCE if last is not None and phase > last else None
 
     # ------------------------------------------------------------------------------------- fingerprints
 
@@ -196,28 +198,16 @@ class Method:
             *(problem.goal, problem.bound, problem.norm, problem.delta, problem.mean, problem.tolerance),
             *(problem.misspecification, _parameters(problem.domain.kernel)),
         )
-        digest = blake2b(repr(given).encode(), digest_size=16)
-        for array in (problem.domain.points, np.asarray(problem.noise), np.asarray(problem.cost)):
-            digest.update(array.tobytes())
-        return digest.hexdigest()
+        arrays = (problem.domain.points, np.asarray(problem.noise), np.asarray(problem.cost))
+        return _hashed(repr(given), *(array.tobytes() for array in arrays))
 
     def _campaign(self, seed: int) -> str:
         return f"{self._fingerprint}-{seed}"
 
     def _origin(self, state: State, pending: Sequence[Plan] = ()) -> str:
-        """Of everything that a plan depends on."""
+        """Of everything that a plan depends on: what was given, and never what a solver computed."""
         given = (self._campaign(state.seed), state.phase, state.samples, [plan.origin for plan in pending])
-        digest = blake2b(repr(given).encode(), digest_size=16)
-        digest.update(state.labels.tobytes())
-        digest.update(np.packbits(state.undecided).tobytes())
-        if state.posterior is not None:
-            digest.update(state.posterior.weights.tobytes())
-            digest.update(state.posterior.sums.tobytes())
-        if state.intervals is not None:
-            digest.update(state.intervals.lower.tobytes())
-        if state.design is not None:
-            digest.update(state.design.weights.tobytes())
-        return digest.hexdigest()
+        return _hashed(repr(given), state.history, state.labels.tobytes(), np.packbits(state.undecided).tobytes())
 
     # ------------------------------------------------------------------------------------------- checks
 
@@ -225,7 +215,8 @@ class Method:
         if not isinstance(state, State):
             raise InputError("state", f"of type {type(state).__name__}", "give what init or tell returned")
         n = self.problem.domain.n
-        if state.labels.shape != (n,) or state.undecided.shape != self.reader.directions(n).shape:
+        wanted = (n, n) if isinstance(self.reader, FractionOfMax) else (n,)
+        if state.labels.shape != (n,) or state.undecided.shape != wanted:
             got = f"of {len(state.labels)} points and {state.undecided.ndim}-d directions"
             raise InputError("state", got, f"give one of this method, for {n} points and {self.problem.goal}")
         if self.confidence.rounds_only != (state.posterior is None):
@@ -303,6 +294,13 @@ class Method:
             f"bound is {problem.bound:g}, but the mean of {counts[worst]:,} measurements at point {support[worst]} "
             f"is {means[worst]:g} away from problem.mean: give a larger bound, or nothing declared is guaranteed",
         )
+
+
+def _hashed(*parts: str | bytes) -> str:
+    digest = blake2b(digest_size=16)
+    for part in parts:
+        digest.update(part.encode() if isinstance(part, str) else part)
+    return digest.hexdigest()
 
 
 def _parameters(kernel: Any) -> str:

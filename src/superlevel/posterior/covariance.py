@@ -68,25 +68,22 @@ class FeaturePrior:
         support = np.flatnonzero(weights)
         precision = np.eye(arms.shape[1], order="F")
         if len(support):
-            precision += linalg.moment(arms[support], weights[support])
-            precision = np.asfortranarray(np.tril(precision) + np.tril(precision, -1).T)
+            precision += linalg.moment(arms[support], weights[support])  # the lower triangle is all that is read
         factor = linalg.cholesky(precision)
         whitened = linalg.whiten(factor, np.eye(len(precision)))
-        found = InFeatures(arms=arms, inner=linalg.inner(whitened, whitened), precision=precision)
+        found = InFeatures(arms=arms, inner=linalg.inner(whitened, whitened))
         theta = linalg.cholesky_solve(factor, linalg.transposed_times(arms, sums))
         return Fresh(covariance=found, shift=linalg.times(arms, theta))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InFeatures:
-    """Sigma = Phi S Phi', S = P^-1, P = I + Phi' diag(w) Phi. P only ever grows, so it keeps its digits."""
+    """Sigma = Phi S Phi' with S = (I + Phi' diag(w) Phi)^-1."""
 
     arms: Array
     """Phi (n, r)"""
     inner: Array
     """S (r, r)"""
-    precision: Array
-    """P (r, r)"""
 
     def columns(self, points: Indices) -> Array:
         return linalg.inner(linalg.inner(self.arms[points], self.inner), self.arms)
@@ -110,20 +107,17 @@ class InFeatures:
         factor = noisy_factor(linalg.inner(columns, arms), variances, linalg.squared_norms(arms))
         half = linalg.solve_lower(factor, columns)  # L^-1 Phi_X S
         rows = linalg.inner(half, self.arms)
-        after = InFeatures(
-            arms=self.arms,
-            inner=self.inner - half.T @ half,
-            precision=self.precision + (arms.T / variances) @ arms,
-        )
+        after = InFeatures(arms=self.arms, inner=self.inner - half.T @ half)
         return Change(after=after, rows=rows, factor=factor)
 
     def diagonal(self) -> Array:
         return _quadratic(self.arms, self.inner)
 
-    def drift(self, weights: Array) -> float:  # noqa: ARG002  (P knows them)
+    def drift(self, weights: Array) -> float:
+        """S (I + Phi' diag(w) Phi) = I"""
         vector = probe(len(self.inner))
-        left = linalg.times(self.inner, linalg.times(np.ascontiguousarray(self.precision), vector)) - vector
-        return float(np.abs(left).max())
+        told = linalg.transposed_times(self.arms, weights * linalg.times(self.arms, vector))
+        return float(np.abs(linalg.times(self.inner, vector + told) - vector).max())
 
     @property
     def kept(self) -> int:

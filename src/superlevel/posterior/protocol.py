@@ -84,8 +84,10 @@ def noisy_factor(covariances: Array, variances: Array, before: Array) -> Array:
     The covariances carry the rounding of what they were before any measurement; less noise than that would leave a
     matrix that may have no factor.
     """
-    matrix = np.array(covariances, order="F")
     rounding = ROUNDING * len(variances) * EPS * float(before.max())
+    if len(variances) == 1:
+        return np.sqrt(covariances + max(float(variances[0]), rounding))
+    matrix = np.array(covariances, order="F")
     linalg.add_to_diagonal(matrix, np.maximum(variances, rounding))
     return linalg.cholesky(matrix)
 
