@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Two test processes with two spinning BLAS threads each would fight for two cores.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow guarantees lint bench clean
+.PHONY: demo test test-slow guarantees experiments lint bench clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("superlevel needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -26,6 +26,11 @@ test-slow: $(READY)  ## The tests that need minutes
 guarantees: $(READY)  ## The theorems as experiments: a few minutes, and a table
 	$(ONE_THREAD) $(BIN)/python -m tests.guarantees
 
+experiments: $(READY)  ## All methods compared: the paper's GP, the implicit problem, and a real sea floor
+	$(ONE_THREAD) $(BIN)/python -m experiments.gp
+	$(ONE_THREAD) $(BIN)/python -m experiments.implicit
+	$(ONE_THREAD) $(BIN)/python -m experiments.sea
+
 lint: $(READY)  ## Formatting, linters, types, and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -36,6 +41,8 @@ bench: $(READY)  ## Side-by-side timings; prints ratios measured in one run
 	$(BIN)/python benchmarks/design.py
 	$(BIN)/python benchmarks/melk.py
 	$(BIN)/python benchmarks/robust.py
+	$(BIN)/python benchmarks/step.py
+	$(BIN)/python benchmarks/large.py
 
 clean:
 	rm -rf $(VENV) out

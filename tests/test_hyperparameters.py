@@ -418,7 +418,7 @@ class OwnKernel:
         return "OwnKernel()"
 
 
-WHOLE = "give a list of whole numbers, the point of each measurement"
+WHOLE = "give a list of whole numbers, one for each measurement"
 
 
 @pytest.mark.parametrize(
@@ -429,12 +429,12 @@ WHOLE = "give a list of whole numbers, the point of each measurement"
             {"domain": Domain(GRID, OwnKernel())},
             "domain.kernel is OwnKernel(): give a kernel of sklearn.gaussian_process.kernels",
         ),
-        ({"indices": [0, 1, 144]}, "indices[2] is 144: give numbers from 0 to 143, the rows of the points"),
-        ({"indices": [0, -1, 2]}, "indices[1] is -1: give numbers from 0 to 143, the rows of the points"),
-        ({"indices": [0.0, 1.0, 2.0]}, f"indices is of shape (3,) and type float64: {WHOLE}"),
-        ({"indices": [True, False, True]}, f"indices is of shape (3,) and type bool: {WHOLE}"),
-        ({"indices": [[0, 1, 2]]}, f"indices is of shape (1, 3) and type int64: {WHOLE}"),
-        ({"indices": [], "values": []}, f"indices is of shape (0,) and type float64: {WHOLE}"),
+        ({"indices": [0, 1, 144]}, "indices[2] is 144: give numbers of points, from 0 to 143"),
+        ({"indices": [0, -1, 2]}, "indices[1] is -1: give numbers of points, from 0 to 143"),
+        ({"indices": [0.0, 1.0, 2.0]}, f"indices is of type float64 and shape (3,): {WHOLE}"),
+        ({"indices": [True, False, True]}, f"indices is of type bool and shape (3,): {WHOLE}"),
+        ({"indices": [[0, 1, 2]]}, f"indices is of type int64 and shape (1, 3): {WHOLE}"),
+        ({"indices": [], "values": []}, "indices is empty: give the point of each measurement"),
         ({"values": [1.0, 2.0]}, "values is of shape (2,): give shape (3,)"),
         ({"values": [1.0, np.nan, 3.0]}, "values[1] is nan: give finite numbers"),
         ({"values": [1.0, np.inf, 3.0]}, "values[1] is inf: give finite numbers"),

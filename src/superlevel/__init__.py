@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from superlevel import bounds as bounds
     from superlevel import design as design
     from superlevel import features as features
+    from superlevel import hyperparameters as hyperparameters
     from superlevel import methods as methods
     from superlevel import oracles as oracles
     from superlevel import posterior as posterior
@@ -36,6 +37,7 @@ __all__ = [
     "bounds",
     "design",
     "features",
+    "hyperparameters",
     "methods",
     "oracles",
     "posterior",
@@ -43,7 +45,7 @@ __all__ = [
     "simulate",
 ]
 
-_MODULES = {"bounds", "design", "features", "methods", "oracles", "posterior", "robust"}
+_MODULES = {"bounds", "design", "features", "hyperparameters", "methods", "oracles", "posterior", "robust"}
 _NAMES = {"Run": "simulation", "simulate": "simulation"}
 
 

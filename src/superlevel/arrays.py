@@ -124,6 +124,13 @@ def as_count(field: str, value: object) -> int:
     return int(value)
 
 
+def as_seed(seed: object) -> int:
+    """A whole number >= 0, of any size."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError("seed", repr(seed), "give a whole number >= 0")
+    return int(seed)
+
+
 def as_points(field: str, values: ArrayLike, *, count: int) -> Indices:
     """Numbers (m,) of points, each from 0 to count - 1; repeats are allowed."""
     points = np.asarray(values)

@@ -32,7 +32,7 @@ from scipy.spatial import cKDTree
 from scipy.stats import chi2
 from sklearn.gaussian_process import kernels as sk
 
-from superlevel.arrays import Array, Indices, as_count, as_deviations, as_number, as_vector
+from superlevel.arrays import Array, Indices, as_count, as_deviations, as_number, as_points, as_seed, as_vector
 from superlevel.domain import Domain
 from superlevel.errors import AssumptionWarning, InputError
 
@@ -153,8 +153,7 @@ def fit(
     (1.09**2 * RBF(length_scale=0.322), ())
     """
     restarts = as_count("restarts", restarts)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError("seed", repr(seed), "give a whole number >= 0")
+    seed = as_seed(seed)
     kernel = _kernel(domain, amplitude)
     data = _data(domain, indices, values, noise, mean)
     ranges = _ranges(domain, kernel, data)
@@ -196,7 +195,9 @@ class _Data(NamedTuple):
 
 
 def _data(domain: Domain, indices: ArrayLike, values: ArrayLike, noise: object, mean: object) -> _Data:
-    where = _as_indices(indices, domain.n)
+    where = as_points("indices", indices, count=domain.n)
+    if not len(where):
+        raise InputError("indices", "empty", "give the point of each measurement")
     measured = as_vector("values", values, length=len(where))
     center = None if mean is None else as_number("mean", mean)
     given = None if noise is None else as_deviations("noise", noise, domain.n)
@@ -228,18 +229,6 @@ def _with_amplitude(kernel: Any) -> Any:
     parts = [kernel, *kernel.get_params().values()]
     scaled = any(isinstance(part, sk.ConstantKernel | sk.WhiteKernel) for part in parts)
     return kernel if scaled else sk.ConstantKernel() * kernel
-
-
-def _as_indices(values: ArrayLike, count: int) -> Indices:
-    indices = np.asarray(values)
-    if indices.ndim != 1 or indices.dtype.kind not in "iu" or not indices.size:
-        got = f"of shape {indices.shape} and type {indices.dtype}"
-        raise InputError("indices", got, "give a list of whole numbers, the point of each measurement")
-    wrong = (indices < 0) | (indices >= count)
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise InputError(f"indices[{at}]", indices[at], f"give numbers from 0 to {count - 1}, the rows of the points")
-    return indices.astype(np.int64)
 
 
 def _ranges(domain: Domain, kernel: Any, data: _Data) -> Array:

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel.arrays import Array, Labels, as_vector, frozen
+from superlevel.arrays import Array, Labels, as_seed, as_vector, frozen
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Reader, Reading, Threshold
 from superlevel.posterior import Posterior
@@ -83,7 +83,7 @@ class Method:
         """Before the first measurement."""
         reading, posterior, intervals = self.confidence.begin()
         return State(
-            seed=_as_seed(seed),
+            seed=as_seed(seed),
             phase=1,
             reading=reading,
             samples=0,
@@ -307,9 +307,3 @@ def _parameters(kernel: Any) -> str:
     """Everything that a kernel was made of: scikit-learn's repr has three digits only."""
     known = kernel.get_params() if hasattr(kernel, "get_params") else {}
     return repr((kernel, sorted((name, repr(value)) for name, value in known.items())))
-
-
-def _as_seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError("seed", repr(seed), "give a whole number >= 0")
-    return int(seed)
