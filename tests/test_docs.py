@@ -42,3 +42,11 @@ def test_the_guide_to_the_methods_runs() -> None:
 
 def test_the_guide_to_the_bounds_runs() -> None:
     assert run_examples("docs/bounds.md")
+
+
+def test_the_guide_to_the_posterior_runs() -> None:
+    names = run_examples("docs/posterior.md")
+    run, depth = names["run"], names["depth"]
+    assert ((depth > 20) == (run.trace[-1].guess == 1)).mean() > 0.97
+    assert names["state"].samples == 20
+    assert names["fitted"].agreement >= 1

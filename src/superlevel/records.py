@@ -21,7 +21,7 @@ class Stop(StrEnum):
     DECIDED = "every point is decided"
     EMPTY = "no point is above a fraction of the maximum, because the maximum is not above zero"
     TOLERANCE = "the tolerance is reached: what is still undecided may be declared either way"
-    BUDGET = "the budget ends before the next round does, and a part of a round decides nothing"
+    BUDGET = "the budget ends before the next phase would"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
