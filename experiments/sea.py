@@ -9,7 +9,6 @@ shallow and deep water comparable: Matern 3/2 of length 0.1 (the grid is 1 by 1)
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +37,6 @@ ENTRIES = (
 )
 
 
-@cache
 def sea_cells() -> tuple[Array, Array]:
     """Places (n, 2) of the sea cells in the unit square, and the square root of depth (n,) there."""
     with np.load(cbook.get_sample_data("topobathy.npz", asfileobj=False)) as file:
