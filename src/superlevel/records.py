@@ -161,6 +161,15 @@ class View:
         assert self.posterior is not None
         return self.posterior.planned(self.pending).after
 
+    def ends(self, posterior: Posterior) -> Bounds:
+        """(n,) the intervals at every point as a posterior for planning has them, within those that are known."""
+        assert self.intervals is not None
+        half = self.width * posterior.deviation + self.margin
+        return Bounds(
+            lower=np.maximum(self.intervals.lower, posterior.mean - half),
+            upper=np.minimum(self.intervals.upper, posterior.mean + half),
+        )
+
     @property
     def total(self) -> int:
         """Measurements of this phase, where they do not depend on a design."""

@@ -21,7 +21,7 @@ from superlevel.rules.ambiguity import Ambiguity, Straddle
 from superlevel.rules.chance import Chance
 from superlevel.rules.lookahead import CERTAIN, Rmile
 from superlevel.rules.sequential import Score, Sequential
-from superlevel.rules.variance import Mislabelled, Undecided, VarianceReduction, Widest, sampled
+from superlevel.rules.variance import LargestVariance, Mislabelled, Undecided, VarianceReduction, Widest, sampled
 from tests.rules import oracle
 from tests.rules.oracle import LEVEL, WIDTH, Slow, World, counted, in_sequence, world
 
@@ -31,7 +31,7 @@ RULES: dict[str, tuple[Score, Slow]] = {
     "lse": (Ambiguity(level=LEVEL), oracle.ambiguity),
     "straddle": (Straddle(level=LEVEL), oracle.straddle),
     "lse-imp": (Widest(), oracle.widest),
-    "max-variance": (Widest(everywhere=True), oracle.largest_variance),
+    "max-variance": (LargestVariance(), oracle.largest_variance),
     "truvar": (VarianceReduction(weights=Undecided(), cost=SAME), oracle.truvar),
     "rmile": (Rmile(level=LEVEL), oracle.rmile),
     "greedy": (VarianceReduction(weights=Mislabelled(goal=Threshold(LEVEL)), cost=SAME), oracle.mislabelled),

@@ -6,7 +6,7 @@ probability 1 - delta,
     |f(x) - mu_t(x)|  <=  (S + sqrt(2 (Gamma_t + log(1 / delta)))) sigma_t(x),
     Gamma_t  >=  1/2 log det(I + K_t / sigma^2),   K_t of any t points.
 
-(Abbasi-Yadkori 2012, Online Learning for Linearly Parametrized Control Problems, Corollary 3.15; Chowdhury and Gopalan
+(Abbasi-Yadkori 2012, Online Learning for Linearly Parametrized Control Problems, chapter 3; Chowdhury and Gopalan
 2017, ICML, Theorem 2, has another 1 under the root, the price of a regulariser above 1.) Gamma_t is bounded through
 the rank r of the kernel on the points and its largest k(x, x) = L^2, by concavity of the logarithm (Srinivas et al.
 2010, Theorem 5, for the linear kernel):

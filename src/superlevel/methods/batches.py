@@ -23,7 +23,7 @@ from superlevel.rules.chance import Chance
 from superlevel.rules.design import AverageRule, DesignRule, worth
 from superlevel.rules.lookahead import Rmile
 from superlevel.rules.sequential import Score, Sequential
-from superlevel.rules.variance import Mislabelled, Undecided, VarianceReduction, Widest
+from superlevel.rules.variance import LargestVariance, Mislabelled, Undecided, VarianceReduction, Widest
 
 FIRST_RIDGE = 0.1  # gamma of the first batch in the paper's experiments, 1 / 10, times the largest k(x, x)
 DESIGNS = 100  # batches for which the features of a batched design are exact to its rtol
@@ -106,7 +106,7 @@ def _rule(name: str, problem: Problem, prior: Posterior, options: Options) -> Ru
         "rmile": Rmile(level=level),
         "truvar": VarianceReduction(weights=Undecided(), cost=cost),
         "lse-imp": Widest(),
-        "max-variance": Widest(everywhere=True),
+        "max-variance": LargestVariance(),
     }
     if name in scores:
         return Sequential(score=scores[name])

@@ -2,7 +2,7 @@
 
     a(x) = min(u(x) - alpha, alpha - l(x))          u, l: upper and lower end of the point's interval
 
-LSE takes the intervals that also decide, and undecided points only (Gotovos et al. 2013, IJCAI, eq. 6); Straddle takes
+LSE takes the intervals that also decide, and undecided points only (Gotovos et al. 2013, IJCAI); Straddle takes
 mu +- 1.96 sigma, and any point (Bryan et al. 2005, NeurIPS).
 """
 
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superlevel.arrays import Array, Mask
-from superlevel.goals import Bounds
-from superlevel.posterior import Planned, Posterior
+from superlevel.arrays import Array
+from superlevel.posterior import Posterior
 from superlevel.records import View
+from superlevel.rules.sequential import Unchanging
 
 STRADDLE = 1.96
 
@@ -28,44 +28,33 @@ class Ambiguity:
     """alpha"""
 
     def begin(self, view: View) -> _Ambiguous:
-        assert view.intervals is not None
-        return _Ambiguous(
-            level=self.level, width=view.width, margin=view.margin, within=view.intervals, among=view.undecided
-        )
+        return _Ambiguous(level=self.level, view=view)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Ambiguous(Unchanging):
+    level: float
+    view: View
+
+    def scores(self, posterior: Posterior) -> Array:
+        ends = self.view.ends(posterior)
+        return np.where(self.view.undecided, np.minimum(ends.upper - self.level, self.level - ends.lower), -np.inf)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Straddle:
-    """Straddle's rule."""
+    """Straddle's rule: with mu +- 1.96 sigma, a(x) is 1.96 sigma - |mu - alpha|."""
 
     level: float
     """alpha"""
 
-    def begin(self, view: View) -> _Ambiguous:
-        everywhere = np.full(view.undecided.shape, np.inf)
-        return _Ambiguous(
-            level=self.level,
-            width=STRADDLE,
-            margin=0.0,
-            within=Bounds(lower=-everywhere, upper=everywhere),
-            among=np.ones(view.undecided.shape, dtype=np.bool_),
-        )
+    def begin(self, view: View) -> _Straddling:  # noqa: ARG002
+        return _Straddling(level=self.level)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Ambiguous:
+@dataclass(frozen=True, kw_only=True)
+class _Straddling(Unchanging):
     level: float
-    width: float
-    margin: float | Array
-    within: Bounds
-    """Intervals are intersected with these."""
-    among: Mask
 
     def scores(self, posterior: Posterior) -> Array:
-        half = self.width * posterior.deviation + self.margin
-        upper = np.minimum(self.within.upper, posterior.mean + half)
-        lower = np.maximum(self.within.lower, posterior.mean - half)
-        return np.where(self.among, np.minimum(upper - self.level, self.level - lower), -np.inf)
-
-    def after(self, before: Posterior, planned: Planned) -> _Ambiguous:  # noqa: ARG002
-        return self
+        return np.asarray(STRADDLE * posterior.deviation - np.abs(posterior.mean - self.level))

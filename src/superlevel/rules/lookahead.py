@@ -9,7 +9,7 @@ so the expected number of points with mu+_j - beta^1/2 sigma+_j > alpha, less th
     G(x) = sum_j [ Phi((mu_j - beta^1/2 sigma+_j - alpha) / s_jx) - 1(mu_j - beta^1/2 sigma_j > alpha) ],
 
 and the rule takes the argmax of max{G(x), c sigma(x)} with a small c > 0, which explores where nothing is to be gained
-(Zanette, Zhang and Kochenderfer 2018, ECML PKDD, eq. 8). The sum has n^2 terms, nearly all of them zero: only where x
+(Zanette, Zhang and Kochenderfer 2018, ECML PKDD). The sum has n^2 terms, nearly all of them zero: only where x
 moves j by enough can what is sure of j change, and only those terms are computed.
 """
 
@@ -21,8 +21,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from superlevel.arrays import Array, Indices
-from superlevel.posterior import Planned, Posterior
+from superlevel.posterior import Posterior
 from superlevel.records import View
+from superlevel.rules.sequential import Unchanging
 
 EXPLORE = 1e-6  # c, in units of one over the largest deviation there is before a batch
 CERTAIN = 7.0  # deviations beyond which a normal variable does not go: it would one time in 1e12
@@ -43,7 +44,7 @@ class Rmile:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Gain:
+class _Gain(Unchanging):
     level: float
     width: float
     explore: float
@@ -57,9 +58,6 @@ class _Gain:
             among = chosen[start : start + step]
             gains += self._gains(posterior, among, reach[among])
         return np.maximum(gains, self.explore * posterior.deviation)
-
-    def after(self, before: Posterior, planned: Planned) -> _Gain:  # noqa: ARG002
-        return self
 
     def _reach(self, posterior: Posterior) -> Array:
         """(n,) the least s_jx with which a measurement may change what is sure of j; infinite if none may.

@@ -7,7 +7,7 @@ before the next (Desautels, Krause and Burdick 2014, JMLR 15:4053). With a batch
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -26,6 +26,13 @@ class Scorer(Protocol):
     def after(self, before: Posterior, planned: Planned) -> Scorer:
         """The scorer once a point is planned."""
         ...
+
+
+class Unchanging:
+    """A scorer that looks at the posterior alone."""
+
+    def after(self, before: Posterior, planned: Planned) -> Self:  # noqa: ARG002
+        return self
 
 
 class Score(Protocol):

@@ -5,7 +5,7 @@ After a measurement at x the variance of another point y falls by
     sigma^2(y) - sigma^2_{|x}(y) = Sigma(y, x)^2 / (sigma^2(x) + sigma_x^2),       sigma_x^2 the noise there,
 
 so TruVar's sum over y is q(x) / (sigma^2(x) + sigma_x^2) with q(x) = sum_y w_y Sigma(y, x)^2, w_y = 1 for undecided
-points (Bogunovic et al. 2016, NeurIPS, eq. 9), divided by the cost of x. When x is planned, with row c = Sigma(x, .) /
+points (Bogunovic et al. 2016, NeurIPS), divided by the cost of x. When x is planned, with row c = Sigma(x, .) /
 sqrt(sigma^2(x) + sigma_x^2), q need not be summed again:
 
     q <- q - 2 c o (Sigma (w o c)) + (c' (w o c)) c o c.
@@ -18,10 +18,11 @@ from typing import Protocol
 
 import numpy as np
 
-from superlevel.arrays import Array, Indices, Mask, normalised
+from superlevel.arrays import Array, Indices, normalised
 from superlevel.goals import FractionOfMax, Goal, Threshold
 from superlevel.posterior import Planned, Posterior
 from superlevel.records import View
+from superlevel.rules.sequential import Unchanging
 
 PAIRS = 2**25  # covariances that a batch may be chosen from;
 SAMPLED = 2**22  # beyond, the sum over points is sampled, and needs this many
@@ -33,31 +34,27 @@ TAIL = 3.0  # the power of 1 + h^2 with which points far from the level count le
 class Widest:
     """LSE-imp's rule: the widest interval among what is undecided or may be the maximum."""
 
-    everywhere: bool = False
-    """All points instead: maximum variance."""
-
     def begin(self, view: View) -> _Wide:
-        among = np.ones(view.undecided.shape, dtype=np.bool_) if self.everywhere else view.undecided
-        return _Wide(view=view, among=among, plain=self.everywhere)
+        return _Wide(view=view)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Wide:
+class _Wide(Unchanging):
     view: View
-    among: Mask
-    plain: bool
 
     def scores(self, posterior: Posterior) -> Array:
-        if self.plain:
-            return posterior.variance
-        assert self.view.intervals is not None
-        half = self.view.width * posterior.deviation + self.view.margin
-        upper = np.minimum(self.view.intervals.upper, posterior.mean + half)
-        lower = np.maximum(self.view.intervals.lower, posterior.mean - half)
-        return np.where(self.among, upper - lower, -np.inf)
+        ends = self.view.ends(posterior)
+        return np.where(self.view.undecided, ends.upper - ends.lower, -np.inf)
 
-    def after(self, before: Posterior, planned: Planned) -> _Wide:  # noqa: ARG002
+
+class LargestVariance(Unchanging):
+    """The largest variance, wherever it is."""
+
+    def begin(self, view: View) -> LargestVariance:  # noqa: ARG002
         return self
+
+    def scores(self, posterior: Posterior) -> Array:
+        return posterior.variance
 
 
 class Weights(Protocol):
