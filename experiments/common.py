@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from joblib import Parallel, delayed
 from rich.console import Console
@@ -106,3 +107,33 @@ def save(rows: Sequence[Row], columns: Sequence[int], path: Path) -> None:
         writer.writerow(["method", "run", *columns])
         for row in rows:
             writer.writerows([row.label, k, *(float(x) for x in scores)] for k, scores in enumerate(row.scores))
+
+
+STYLES = ("-", "--", "-.", ":")
+MARKERS = "osD^v<>PX*dh"
+
+
+def draw(rows: Sequence[Row], columns: Sequence[int], path: Path, *, title: str, label: str) -> None:
+    """Curves of the means with their standard errors; ours are thick, and markers tell the rest apart in grey."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure, axes = plt.subplots(figsize=(7.5, 4.8), layout="constrained")
+    for k, row in enumerate(rows):
+        ours = row.label.startswith(("MELK", "MILK"))
+        axes.errorbar(
+            columns,
+            row.mean,
+            yerr=row.error,
+            label=row.label,
+            color="black" if ours else f"{0.35 + 0.04 * k:.2f}",
+            linestyle=STYLES[k % len(STYLES)],
+            linewidth=2.2 if ours else 1.0,
+            marker=MARKERS[k % len(MARKERS)],
+            markersize=6 if ours else 5,
+            markerfacecolor="black" if ours else "white",
+            capsize=2,
+        )
+    axes.set(title=title, xlabel="measurements", ylabel=label, xticks=columns)
+    axes.grid(alpha=0.3)
+    figure.legend(loc="outside right upper", fontsize="small", frameon=False)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)

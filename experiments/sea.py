@@ -16,7 +16,7 @@ from matplotlib import cbook
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 import superlevel as sl
-from experiments.common import Entry, at, compare, save, show
+from experiments.common import Entry, at, compare, draw, save, show
 from superlevel.arrays import Array
 
 RUNS = 5
@@ -68,6 +68,8 @@ def main() -> None:
     rows = compare(ENTRIES, RUNS, work, title="sea floor, 5 seeds")
     show(rows, COLUMNS, title="Mislabelled of 4,841 cells, mean ± standard error of 5 seeds", digits=0)
     save(rows, COLUMNS, Path("out/sea.csv"))
+    title = "Where is the sea at least 20 m deep? 4,841 cells, batches of 10"
+    draw(rows, COLUMNS, Path("out/sea.png"), title=title, label="mislabelled cells")
 
 
 if __name__ == "__main__":
