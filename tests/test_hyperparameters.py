@@ -443,6 +443,8 @@ WHOLE = "give a list of whole numbers, one for each measurement"
         ({"noise": [0.1, 0.2]}, "noise is of shape (2,): give shape (144,)"),
         ({"mean": np.nan}, "mean is nan: give a finite number"),
         ({"restarts": 0}, "restarts is 0: give a whole number >= 1"),
+        ({"amplitude": "no"}, "amplitude is 'no': give True or False"),
+        ({"values": [1e200, 0.0, 1.0]}, "values is as large as 1e+200: rescale them to between 1e-100 and 1e+100"),
         ({"seed": -1}, "seed is -1: give a whole number >= 0"),
         ({"seed": None}, "seed is None: give a whole number >= 0"),
         (

@@ -133,7 +133,10 @@ def as_seed(seed: object) -> int:
 
 def as_points(field: str, values: ArrayLike, *, count: int) -> Indices:
     """Numbers (m,) of points, each from 0 to count - 1; repeats are allowed."""
-    points = np.asarray(values)
+    try:
+        points = np.asarray(values)
+    except ValueError as error:  # ragged lists
+        raise InputError(field, "not a list of numbers", f"give the number of each point ({error})") from error
     if points.size == 0:
         return np.empty(0, dtype=np.int64)
     if points.ndim != 1 or points.dtype.kind not in "iu":
@@ -159,6 +162,8 @@ def as_floats(field: str, values: ArrayLike) -> Array:
 
 def as_deviations(field: str, values: object, length: int) -> float | Array:
     """A standard deviation >= 0, or a read-only copy of ``length`` of them."""
+    if isinstance(values, np.ndarray) and values.ndim == 0:
+        values = values.item()
     if isinstance(values, str) or not hasattr(values, "__len__"):
         return as_number(field, values, at_least=0.0)
     deviations = as_vector(field, values, length=length).copy()  # type: ignore[arg-type]

@@ -151,7 +151,11 @@ class FractionByPoints:
         lowest, highest = self.level(bounds)
         undecided = reading.labels == UNDECIDED
         below = undecided & (bounds.upper - self.tolerance <= lowest)
-        above = undecided & ~below & (bounds.lower + self.tolerance >= highest)
+        above = undecided & (bounds.lower + self.tolerance >= highest)
+        # Where the tolerance rules out both sides, the middle decides.
+        middle = (bounds.lower + bounds.upper) / 2
+        high = middle > (1 - self.epsilon) * float(middle.max())
+        above, below = above & (high | ~below), below & ~(above & high)
         labels = _declared(reading.labels, above=above, below=below)
         open_ = labels == UNDECIDED
         if open_.any():

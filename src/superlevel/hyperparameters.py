@@ -44,6 +44,7 @@ FLOOR = 1e-10  # times the variance of the values: with less noise, smooth kerne
 AGREEMENT = 0.1  # in log-likelihood: far less than any data can tell apart
 EDGE = 1e-3  # of the logarithmic range: closer than this is at the bound
 STEEP = 0.3  # slope in the logarithm of a parameter: 0.3^2 / 2 is lost where the curvature is 1, less than can be told
+LARGEST = 1e100
 SINGULAR = 1e25  # minus the log-likelihood where it cannot be computed; finite, so that a line search turns back
 
 
@@ -152,8 +153,7 @@ def fit(
     >>> fitted.kernel, fitted.at_bound
     (1.09**2 * RBF(length_scale=0.322), ())
     """
-    restarts = as_count("restarts", restarts)
-    seed = as_seed(seed)
+    restarts, seed = as_count("restarts", restarts), as_seed(seed)
     kernel = _kernel(domain, amplitude)
     data = _data(domain, indices, values, noise, mean)
     ranges = _ranges(domain, kernel, data)
@@ -200,11 +200,16 @@ def _data(domain: Domain, indices: ArrayLike, values: ArrayLike, noise: object, 
         raise InputError("indices", "empty", "give the point of each measurement")
     measured = as_vector("values", values, length=len(where))
     center = None if mean is None else as_number("mean", mean)
+    largest = float(np.abs(measured).max())
+    if largest > LARGEST or 0 < largest < 1 / LARGEST:
+        raise InputError(
+            "values", f"as large as {largest:g}", f"rescale them to between {1 / LARGEST:g} and {LARGEST:g}"
+        )
     given = None if noise is None else as_deviations("noise", noise, domain.n)
     different, inverse, counts = np.unique(where, return_inverse=True, return_counts=True)
     means = np.bincount(inverse, measured) / counts
     squares = np.bincount(inverse, np.square(measured - means[inverse])).astype(np.float64)
-    rounding = 1e-12 * float(np.abs(measured).max())
+    rounding = 1e-12 * largest
     deviation = float(np.sqrt(np.square(measured - (measured.mean() if center is None else center)).mean()))
     if deviation <= rounding:
         deviation = (0.0 if given is None else float(np.max(given))) or 1e9 * rounding or 1.0
@@ -219,6 +224,8 @@ def _kernel(domain: Domain, amplitude: bool) -> Any:
     kernel = sk.DotProduct(0.0, "fixed") if domain.kernel is None else domain.kernel
     if not isinstance(kernel, sk.Kernel):
         raise InputError("domain.kernel", reprlib.repr(kernel), "give a kernel of sklearn.gaussian_process.kernels")
+    if not isinstance(amplitude, bool | np.bool_):
+        raise InputError("amplitude", repr(amplitude), "give True or False")
     return _with_amplitude(kernel) if amplitude else kernel
 
 

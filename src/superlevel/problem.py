@@ -45,7 +45,8 @@ class Problem:
     ridge: float | None = None
     """Regularisation gamma >= 0 of designs and estimates; None lets the method choose."""
     cost: float | Array = 1.0
-    """What one measurement costs, > 0, or (n,) costs, one for each point; only their ratios matter."""
+    """What one measurement costs, > 0, or (n,) costs, one for each point; only their ratios matter. TruVar weighs them,
+    and so do MELK and MILK on the posterior; the other methods do not know costs."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):

@@ -85,6 +85,8 @@ class State:
     """The last design, from which the next one starts."""
     told: frozenset[str] = frozenset()
     """The origins of the plans that were told, where they may be told in any order."""
+    campaign: str = ""
+    """A fingerprint of the method and the seed: no other method takes this state."""
     history: str = ""
     """A fingerprint of all that was told, in its order."""
 
@@ -117,7 +119,7 @@ class Info:
     precision: float | None
     """Half-width that the phase was planned for; None for a fixed batch."""
     estimates: Array
-    """(n,) or (n, n): the estimated value of every direction that was undecided, NaN elsewhere."""
+    """(n,) or (n, n): the estimated value of every direction, NaN where the confidence says nothing."""
     bounds: Bounds
     """What the confidence says of the same directions."""
     bias: float | None

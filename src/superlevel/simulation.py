@@ -52,8 +52,8 @@ class Run:
     method: str
     seed: int
     labels: Labels
-    """(n,) +1 above, 0 undecided, -1 below: right with probability 1 - delta, up to what ridge and misspecification
-    hide."""
+    """(n,) +1 above, 0 undecided, -1 below. In rounds and with rkhs widths all are right with probability 1 - delta, up
+    to what ridge and misspecification hide; on a posterior they are as right as its model."""
     samples: int
     """Measurements taken."""
     stop: Stop
@@ -130,10 +130,16 @@ def simulate(
 ) -> Run:
     """Run a method against an oracle.
 
-    A phase that would exceed ``max_samples`` is not begun: a part of a round decides nothing, so the labels that are
-    guaranteed already are the answer and the rest of the budget is saved. Ties at the level end with the tolerance, or
+    A phase that would exceed ``max_samples`` is not begun: a part of a round would decide nothing, so the labels that
+    are there already are the answer and the rest of the budget is saved. Ties at the level end with the tolerance, or
     with the budget. Everything random comes from (seed, phase).
     """
+    if not isinstance(method, Method):
+        raise InputError("method", f"of type {type(method).__name__}", "give what methods.make returned")
+    if not hasattr(oracle, "measure") or not hasattr(oracle, "values"):
+        raise InputError("oracle", f"of type {type(oracle).__name__}", "give one of oracles, such as Gaussian(values)")
+    if watch is not None and not callable(watch):
+        raise InputError("watch", f"of type {type(watch).__name__}", "give a function of one Step")
     n = method.problem.domain.n
     if len(oracle.values) != n:
         raise InputError("oracle", f"for {len(oracle.values)} points", f"give one for the {n} points of the domain")

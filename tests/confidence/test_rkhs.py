@@ -61,8 +61,9 @@ def test_the_information_of_independent_points_is_met_exactly() -> None:
 def test_the_width_is_the_norm_and_a_root() -> None:
     width = width_of(sl.Problem(SMOOTH, goal=sl.Threshold(0.0), noise=0.1, norm=2.0, delta=0.05))
     seen = posterior.begin(SMOOTH, noise=0.1).told([1, 2, 2], [0.0, 0.1, 0.2])
-    gamma = width.rank / 2 * np.log(1 + 3 / (width.rank * 0.01))
+    gamma = 3 / 2 * np.log(1 + 3 / (3 * 0.01))  # three measurements have no more than three dimensions
     assert width.at(seen) == pytest.approx(2.0 + np.sqrt(2 * (gamma + np.log(20))))
+    assert width.information(1000) == pytest.approx(width.rank / 2 * np.log(1 + 1000 / (width.rank * 0.01)))
     np.testing.assert_array_equal(width.extra(seen), 0.0)
     assert width.at(posterior.begin(SMOOTH, noise=0.1)) == pytest.approx(2.0 + np.sqrt(2 * np.log(20)))
 

@@ -8,9 +8,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import superlevel as sl
 from superlevel.arrays import Array
-from superlevel.errors import AssumptionWarning
+from superlevel.errors import AssumptionWarning, InputError
 from superlevel.goals import FractionOfMax, Threshold
-from superlevel.records import Stop
+from superlevel.records import Plan, Stop
 from superlevel.simulation import Run
 from tests.methods.cases import EXPLICIT, IMPLICIT, IN_BATCHES, NOISE, TRUTH, Case, X, each
 
@@ -148,3 +148,49 @@ def test_the_upper_fifth_of_a_wave_is_found(case: Case) -> None:
     problem = sl.Problem(sl.Domain(points, RBF(0.1)), goal=FractionOfMax(0.2), noise=0.05)
     run = sl.simulate(case.make(problem=problem, batch=10), sl.oracles.Gaussian(truth, noise=0.05), max_samples=500)
     assert f1(run, truth) > 0.95
+
+
+@pytest.mark.parametrize("name", ["truvar", "lse-imp", "milk"])
+def test_a_tolerance_wider_than_the_set_does_not_make_the_maximum_negative(name: str) -> None:
+    places = np.linspace(0, 1, 60)
+    f = 0.5 + 0.5 * np.sin(6 * places) ** 2
+    problem = sl.Problem(sl.Domain(places, RBF(0.2)), goal=sl.FractionOfMax(0.2), noise=0.05, tolerance=1.0)
+    method = sl.methods.make(name, problem, batch=10)
+    run = sl.simulate(method, sl.oracles.Gaussian(f, noise=0.05), max_samples=400)
+    assert run.stop is Stop.DECIDED
+    assert run.labels[np.argmax(f)] == 1
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-5, 1e-3])
+@pytest.mark.parametrize(("name", "goal"), [("truvar", sl.Threshold(0.0)), ("melk", sl.Threshold(0.0))])
+def test_a_long_batch_leaves_what_one_at_a_time_leaves(name: str, goal: sl.Goal, noise: float) -> None:
+    places = np.sort(np.random.default_rng(0).random(100))
+    problem = sl.Problem(sl.Domain(places, RBF(0.15)), goal=goal, noise=noise)
+    method, one = (sl.methods.make(name, problem, batch=size) for size in (40, 1))
+    state = method.init()
+    assert state.posterior is not None
+    together = state.posterior.planned(method.ask(state).indices).after.variance.sum()
+    single = one.init()
+    plans: list[Plan] = []
+    for _ in range(40):
+        plans.append(one.ask(single, pending=plans))
+    assert single.posterior is not None
+    apart = single.posterior.planned(np.concatenate([plan.indices for plan in plans])).after.variance.sum()
+    fresh = single.posterior
+    for _ in range(40):  # every sum formed anew
+        gains = fresh.covariance.squares(np.ones(100)) / (fresh.variance + fresh.noise)
+        fresh = fresh.planned([int(np.argmax(gains))]).after
+    assert together == pytest.approx(apart, rel=1e-6)
+    if name == "truvar":
+        assert together == pytest.approx(fresh.variance.sum(), rel=0.05)
+
+
+def test_what_cannot_be_simulated_is_said_in_a_sentence() -> None:
+    problem = sl.Problem(sl.Domain(X, RBF(0.2)), goal=sl.Threshold(0.0), noise=0.1)
+    method, oracle = sl.methods.make("lse", problem), sl.oracles.Gaussian(TRUTH, noise=0.1)
+    with pytest.raises(InputError, match="oracle is of type ndarray: give one of oracles"):
+        sl.simulate(method, TRUTH)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"method is of type str: give what methods\.make returned"):
+        sl.simulate("lse", oracle)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="watch is of type int: give a function of one Step"):
+        sl.simulate(method, oracle, watch=3)  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -172,6 +172,62 @@ def test_plans_may_be_told_in_any_order(case: Case) -> None:
         np.testing.assert_array_equal(ends[0].labels, ends[1].labels)
 
 
+@pytest.mark.parametrize("given", [None, 3, "plan"])
+def test_pending_plans_come_in_a_list(given: Any) -> None:
+    case = next(case for case in CASES if case.name == "truvar")
+    method = case.make(batch=2)
+    state = method.init()
+    plan = method.ask(state)
+    with pytest.raises(InputError, match=r"pending is of type \w+: give a list of plans that are out"):
+        method.ask(state, pending=cast(Any, plan) if given == "plan" else given)
+    assert method.ask(state, pending=iter([plan])).origin == method.ask(state, pending=[plan]).origin
+
+
+def test_the_average_design_leaves_alone_what_is_being_measured() -> None:
+    """Two regions alike: with all measurements of one pending, the next go to the other."""
+    places = np.concatenate([np.linspace(0, 0.1, 10), np.linspace(5, 5.1, 10)])
+    problem = sl.Problem(sl.Domain(places, RBF(0.2)), goal=sl.Threshold(0.0), noise=0.3)
+    method = sl.methods.make("melk", problem, batch=20, criterion="average")
+    state = method.init()
+    plan = method.ask(state)
+    out = at(plan, [4] * 20, "left")
+    weights = method.ask(state, pending=[out]).weights
+    assert weights[10:].sum() > 0.6
+    assert plan.weights[10:].sum() == pytest.approx(0.5, abs=0.05)
+
+
+@each([case for case in CASES if case.criterion in {"average", "worst"} and case.name == "melk"])
+def test_a_design_starts_from_the_one_before(case: Case) -> None:
+    method = case.make(batch=2)
+    state = after(method, 1)
+    assert state.design is not None
+    cold = method.ask(replace(state, design=None))
+    warm = method.ask(state)
+    assert warm.certificate is not None
+    assert cold.certificate is not None
+    assert warm.certificate.weights.tolist() != cold.certificate.weights.tolist()
+    assert warm.certificate.value == pytest.approx(cold.certificate.value, rel=0.02)
+
+
+def test_the_history_knows_the_values() -> None:
+    case = next(case for case in CASES if case.name == "truvar")
+    method = case.make(batch=2)
+    state = method.init()
+    plan = method.ask(state)
+    one, other = (method.tell(state, plan, values)[0] for values in ([0.1, 0.2], [0.1, 0.3]))
+    assert method.ask(one).origin != method.ask(other).origin
+
+
+def test_a_state_of_another_problem_is_refused() -> None:
+    case = next(case for case in CASES if case.name == "truvar")
+    method, other = case.make(batch=1), case.make(problem=case.problem(domain=sl.Domain(X, RBF(0.9))), batch=1)
+    state = after(method, 1)
+    with pytest.raises(InputError, match="state is of another method or problem"):
+        other.ask(state)
+    with pytest.raises(InputError, match="state is of type NoneType"):
+        method.guess(None)  # type: ignore[arg-type]
+
+
 @each(IN_BATCHES)
 def test_a_plan_is_told_once(case: Case) -> None:
     method = case.make(batch=2)
@@ -217,7 +273,7 @@ def test_rounds_are_told_before_the_next_is_asked_for(case: Case) -> None:
 def test_a_state_of_another_confidence_is_refused() -> None:
     rounds, batches = (case.make() for case in CASES if case.name == "melk" and case.criterion in {None, "greedy"})
     for method, state in ((rounds, batches.init()), (batches, rounds.init())):
-        with pytest.raises(InputError, match="state is of a method with another confidence"):
+        with pytest.raises(InputError, match="state is of another method or problem"):
             method.ask(state)
 
 

@@ -92,3 +92,23 @@ def test_a_design_of_pairs_refuses_what_it_cannot_weigh() -> None:
     problem = sl.Problem(sl.Domain(X), goal=sl.FractionOfMax(0.3), noise=0.1, cost=np.linspace(1, 2, len(X)))
     with pytest.raises(InputError, match="criterion is 'worst' with unequal noise or cost for the design of pairs"):
         sl.methods.make("milk", problem, criterion="worst")
+
+
+def test_a_ridge_of_zero_is_refused_before_anything_is_asked() -> None:
+    problem = sl.Problem(sl.Domain(X), goal=sl.Threshold(0.3), noise=0.1, ridge=0.0)
+    with pytest.raises(InputError, match=r"problem\.ridge is 0"):
+        sl.methods.make("melk", problem, criterion="worst")
+
+
+def test_the_average_design_is_the_best_for_the_money_that_it_spends() -> None:
+    """Precise and dear on the left, coarse and cheap on the right: the ridge is that of what the money buys."""
+    places = np.concatenate([np.linspace(0, 1, 10), np.linspace(0, 1, 10)])
+    noise, cost = np.repeat([0.01, 1.0], 10), np.repeat([100.0, 0.001], 10)
+    problem = sl.Problem(sl.Domain(places, RBF(0.3)), goal=sl.Threshold(0.0), noise=noise, cost=cost)
+    plan = sl.methods.make("melk", problem, batch=10, criterion="average").ask(
+        sl.methods.make("melk", problem, batch=10, criterion="average").init()
+    )
+    assert plan.certificate is not None
+    assert plan.weights[10:].sum() > 0.99
+    # sigma^2 / b of the cheap half, where all of the batch goes: prior variances are 1, and cannot be above 1 / ridge
+    assert 1.0 <= plan.certificate.value <= 1 / (1.0 / 10)

@@ -8,10 +8,10 @@ probability 1 - delta,
 
 (Abbasi-Yadkori 2012, Online Learning for Linearly Parametrized Control Problems, chapter 3; Chowdhury and Gopalan
 2017, ICML, Theorem 2, has another 1 under the root, the price of a regulariser above 1.) Gamma_t is bounded through
-the rank r of the kernel on the points and its largest k(x, x) = L^2, by concavity of the logarithm (Srinivas et al.
-2010, Theorem 5, for the linear kernel):
+the rank r of the kernel on the points, to rounding, and its largest k(x, x) = L^2, by concavity of the logarithm
+(Srinivas et al. 2010, Theorem 5, for the linear kernel):
 
-    Gamma_t = r / 2 log(1 + t L^2 / (r sigma^2)).
+    Gamma_t = r / 2 log(1 + t L^2 / (r sigma^2)),     r replaced by t while t is smaller.
 
 A misspecification of at most h adds h at x itself, and h sqrt(t) / sigma times sigma_t(x) through the measurements.
 """
@@ -44,7 +44,8 @@ class RkhsWidth:
 
     def information(self, count: int) -> float:
         """Gamma_t for t = count."""
-        return self.rank / 2 * float(np.log1p(count * self.largest / (self.rank * self.noise**2)))
+        rank = min(self.rank, max(count, 1))
+        return rank / 2 * float(np.log1p(count * self.largest / (rank * self.noise**2)))
 
     def at(self, posterior: Posterior) -> float:
         return self.norm + float(np.sqrt(2 * (self.information(posterior.count) - np.log(self.delta))))

@@ -20,16 +20,16 @@ from superlevel.problem import Problem
 from superlevel.records import Batch
 from superlevel.rules.ambiguity import Ambiguity, Straddle
 from superlevel.rules.chance import Chance
-from superlevel.rules.design import AverageRule, DesignRule, worth
+from superlevel.rules.design import AverageRule, DesignRule, Worth, worth
 from superlevel.rules.lookahead import Rmile
 from superlevel.rules.sequential import Score, Sequential
 from superlevel.rules.variance import LargestVariance, Mislabelled, Undecided, VarianceReduction, Widest
 
 FIRST_RIDGE = 0.1  # gamma of the first batch in the paper's experiments, 1 / 10, times the largest k(x, x)
 DESIGNS = 100  # batches for which the features of a batched design are exact to its rtol
-RANK = 400  # and at most so many of them
+RANK = 400  # and at most so many of them; what they miss is part of the certificate
 BUDGET = 10**5  # measurements of a simulation that has no other budget
-PAIRS = 6000  # points whose pairs fit the memory
+PAIRS = 6000  # points whose pairs are bounded at once: 2 GB
 
 Criterion: TypeAlias = Literal["greedy", "average", "worst"]
 
@@ -126,19 +126,25 @@ def _batched(problem: Problem, prior: Posterior, options: Options) -> Rule:
                 weights=Mislabelled(goal=problem.goal), noise=prior.noise, rtol=options.rtol, worth=differing
             )
         case "worst":
-            if differing is not None and isinstance(problem.goal, FractionOfMax):
-                got = "unequal noise or cost for the design of pairs"
-                raise InputError("criterion", f"'worst' with {got}", "give 'greedy' or 'average', which weigh them")
-            scale = float(problem.domain.diagonal().max())
-            first = FIRST_RIDGE * scale if problem.ridge is None else problem.ridge
-            ridge = first if problem.ridge is not None else first / DESIGNS
-            tol = min(tolerance(ridge, options.rtol), MISSED * scale) if ridge > 0 else 0.0
-            points = problem.domain.points
-            return DesignRule(
-                goal=problem.goal,
-                features=embed(problem.domain.kernel, points, tol=tol, max_rank=min(n, RANK)),
-                ridge=first,
-                rtol=options.rtol,
-                shrinking=problem.ridge is None,
-                worth=differing,
-            )
+            return _worst(problem, options, differing)
+
+
+def _worst(problem: Problem, options: Options, differing: Worth | None) -> DesignRule:
+    """The paper's batched design: gamma = 1 / (10 i), in units of the kernel, unless the problem has a ridge."""
+    if differing is not None and isinstance(problem.goal, FractionOfMax):
+        got = "'worst' with unequal noise or cost for the design of pairs"
+        raise InputError("criterion", got, "give 'greedy' or 'average', which weigh them")
+    if problem.ridge == 0:
+        raise InputError("problem.ridge", 0, "a design of a posterior's batch needs one: leave it out, or give one > 0")
+    scale, shrinking = float(problem.domain.diagonal().max()), problem.ridge is None
+    first = FIRST_RIDGE * scale if problem.ridge is None else problem.ridge
+    tol = min(tolerance(first / DESIGNS if shrinking else first, options.rtol), MISSED * scale)
+    kernel, points = problem.domain.kernel, problem.domain.points
+    return DesignRule(
+        goal=problem.goal,
+        features=embed(kernel, points, tol=tol, max_rank=min(len(points), RANK)),
+        ridge=first,
+        rtol=options.rtol,
+        shrinking=shrinking,
+        worth=differing,
+    )

@@ -13,7 +13,7 @@ for further points; plans may then be told in any order.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -87,19 +87,20 @@ class Method:
             phase=1,
             reading=reading,
             samples=0,
-            stop=self._stop(reading.labels, 1),
+            stop=self._stop(reading.labels, intervals, 1),
             posterior=posterior,
             intervals=intervals,
+            campaign=self._campaign(as_seed(seed)),
         )
 
-    def ask(self, state: State, *, pending: Sequence[Plan] = ()) -> Plan:
+    def ask(self, state: State, *, pending: Iterable[Plan] = ()) -> Plan:
         """Where to measure in the phase that comes next. The same state and pending plans give the same plan.
 
         ``pending`` are plans that were asked for and not told yet: what they measure is taken as known where it is, and
         further points are proposed.
         """
         self._check_state(state)
-        self._check_pending(state, pending)
+        pending = self._as_pending(state, pending)
         if state.stop is not None:
             raise SuperlevelError(f"nothing is left to measure: {state.stop.value}")
         phase = state.phase + len(pending)
@@ -142,11 +143,12 @@ class Method:
             phase=state.phase + 1,
             reading=reading,
             samples=state.samples + plan.total,
-            stop=self._stop(reading.labels, state.phase + 1),
+            stop=self._stop(reading.labels, known.intervals, state.phase + 1),
             posterior=known.posterior,
             intervals=known.intervals,
             design=plan.certificate if known.posterior is not None else None,
             told=state.told if self.confidence.rounds_only else state.told | {plan.origin},
+            campaign=state.campaign,
             history=_hashed(state.history, plan.origin, measured.tobytes()),
         )
         doubts = (*self._doubts(plan, measured), *known.warnings, *self._outside(told))
@@ -168,6 +170,7 @@ class Method:
 
         That is the side of the level on which the mean is; without a posterior, above, as in the returned set.
         """
+        self._check_state(state)
         posterior = state.posterior
         if posterior is None:
             return frozen(np.where(state.labels == UNDECIDED, ABOVE, state.labels).astype(np.int8))
@@ -179,10 +182,12 @@ class Method:
         sides = np.where(posterior.mean > level, ABOVE, BELOW)
         return frozen(np.where(state.labels == UNDECIDED, sides, state.labels).astype(np.int8))
 
-    def _stop(self, labels: Labels, phase: int) -> Stop | None:
+    def _stop(self, labels: Labels, intervals: Bounds | None, phase: int) -> Stop | None:
         """Whether the phase that comes next is needed."""
         if (labels != UNDECIDED).all():
-            nothing = isinstance(self.problem.goal, FractionOfMax) and (labels == BELOW).all()
+            nothing = isinstance(self.problem.goal, FractionOfMax) and bool((labels == BELOW).all())
+            if intervals is not None:  # with a tolerance, all points may be declared below for another reason
+                nothing = nothing and float(intervals.upper.max()) <= self.problem.tolerance
             return Stop.EMPTY if nothing else Stop.DECIDED
         last = self.sizes.last
         return Stop.TOLERANCE if last is not None and phase > last else None
@@ -196,7 +201,7 @@ class Method:
         given = (
             *(self.name, self.permanent, *self.options),
             *(problem.goal, problem.bound, problem.norm, problem.delta, problem.mean, problem.tolerance),
-            *(problem.misspecification, _parameters(problem.domain.kernel)),
+            *(problem.misspecification, problem.ridge, _parameters(problem.domain.kernel)),
         )
         arrays = (problem.domain.points, np.asarray(problem.noise), np.asarray(problem.cost))
         return _hashed(repr(given), *(array.tobytes() for array in arrays))
@@ -219,10 +224,13 @@ class Method:
         if state.labels.shape != (n,) or state.undecided.shape != wanted:
             got = f"of {len(state.labels)} points and {state.undecided.ndim}-d directions"
             raise InputError("state", got, f"give one of this method, for {n} points and {self.problem.goal}")
-        if self.confidence.rounds_only != (state.posterior is None):
-            raise InputError("state", "of a method with another confidence", "give what this method's init returned")
+        if state.campaign != self._campaign(state.seed):
+            raise InputError("state", "of another method or problem", "give what this method's init or tell returned")
 
-    def _check_pending(self, state: State, pending: Sequence[Plan]) -> None:
+    def _as_pending(self, state: State, given: Iterable[Plan]) -> tuple[Plan, ...]:
+        if isinstance(given, Plan) or not isinstance(given, Iterable):
+            raise InputError("pending", f"of type {type(given).__name__}", "give a list of plans that are out")
+        pending = tuple(given)
         if pending and self.confidence.rounds_only:
             remedy = "tell that round first: where the next one measures depends on all of it"
             raise InputError("pending", f"{len(pending)} plans", remedy)
@@ -230,6 +238,7 @@ class Method:
             self._check_plan(f"pending[{k}]", state, plan)
         if len({plan.origin for plan in pending}) < len(pending):
             raise InputError("pending", "the same plan more than once", "give each plan that is out once")
+        return pending
 
     def _check_plan(self, field: str, state: State, plan: Plan) -> None:
         """A plan of this campaign that was not told yet; in rounds, the one of this state."""

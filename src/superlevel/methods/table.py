@@ -20,6 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
+import numpy as np
+
 from superlevel import robust
 from superlevel.arrays import as_count, as_number
 from superlevel.errors import InputError
@@ -29,6 +31,7 @@ from superlevel.methods.loop import Method
 from superlevel.methods.rounds import in_rounds
 from superlevel.problem import Problem
 
+LARGEST = 1e100
 BETA = 3.0  # beta^1/2 of the paper's experiments
 BOTH = (Threshold, FractionOfMax)
 
@@ -80,17 +83,17 @@ def make(
 
     With "posterior" and "rkhs": ``batch`` is the number of measurements a phase, 10 for MELK and MILK and 1 for the
     others. ``criterion`` says which batch MELK and MILK take: "worst", the paper's, draws from the optimal design for
-    the undecided directions with ridge 1 / (10 i); "average" draws from the design with the least expected
-    mislabelling; "greedy" (default) takes one point after the other by that. ``beta`` is the half-width of a posterior
-    interval in deviations, beta^1/2 = 3. ``intersected`` keeps intervals from growing, as LSE does by default.
-    ``permanent`` keeps a label once it is given; otherwise, and by default with "posterior", labels are read anew from
-    all measurements each time.
+    the undecided directions with ridge 1 / (10 i); "average" draws from the design that leaves the least variance, each
+    point weighted by how likely it is mislabelled; "greedy" (default) takes one point after the other by that. ``beta``
+    is the half-width of a posterior interval in deviations, beta^1/2 = 3. ``intersected`` keeps intervals from growing,
+    as LSE does by default. ``permanent`` keeps a label once it is given; otherwise, and by default with "posterior",
+    labels are read anew from all measurements each time.
 
     With "rips": ``schedule`` sets how many measurements a round takes: "scaled" (default) and "paper" with the
     constants as printed, "tight" with those that the robust mean needs. ``estimator`` is that mean, by default
     Catoni's; others need "tight", because the printed constants are Catoni's.
 
-    ``rtol`` is how far from the best each design may be.
+    ``rtol`` is how far from the best each design may be; its certificate says what was reached.
     """
     asked = {
         "batch": batch,
@@ -140,7 +143,23 @@ def _check_problem(name: str, problem: Problem, confidence: str | None, given: s
         raise InputError("problem.goal", repr(problem.goal), f"{name} is for {wanted}")
     chosen = confidence or row.confidences["rips" in row.confidences and bool(given & POSTERIOR_ONLY)]
     _check_options(name, chosen, given)
+    _check_sizes(problem)
     return chosen
+
+
+def _check_sizes(problem: Problem) -> None:
+    """Numbers whose squares and logarithms are numbers too."""
+    sizes = {
+        "bound": problem.bound or 1.0,
+        "noise": float(np.max(problem.noise)),
+        "cost": float(np.max(problem.cost) / np.min(problem.cost)),
+        "domain.kernel": float(problem.domain.diagonal().max()),
+    }
+    for field, size in sizes.items():
+        if size > LARGEST:
+            raise InputError(f"problem.{field}", size, f"rescale the measurements: give at most {LARGEST:g}")
+    if problem.delta < 1 / LARGEST:
+        raise InputError("problem.delta", problem.delta, f"give at least {1 / LARGEST:g}")
 
 
 def _check_options(name: str, chosen: str, given: set[str]) -> None:
@@ -163,6 +182,6 @@ def _as_criterion(given: object) -> Criterion:
 
 
 def _as_flag(field: str, given: object) -> bool:
-    if not isinstance(given, bool):
+    if not isinstance(given, bool | np.bool_):
         raise InputError(field, repr(given), "give True or False")
-    return given
+    return bool(given)

@@ -92,7 +92,7 @@ class Posterior:
 
     @property
     def rank(self) -> int:
-        """At least the rank of the prior covariance."""
+        """The rank of the prior covariance, to rounding, or a larger number."""
         return self.origin.prior.rank
 
     def columns(self, points: ArrayLike) -> Array:
@@ -160,7 +160,10 @@ class Posterior:
 
     @property
     def drift(self) -> float:
-        """How far the covariance is from that of the data, relative to the prior's; rounding is about 1e-14."""
+        """How far the covariance is from that of the data, relative to the prior's.
+
+        A residual rather than an error: rounding alone makes it about 1e-16 times the prior variance over the noise's.
+        """
         return self.covariance.drift(self.weights)
 
     def _checked(self) -> Posterior:
@@ -214,6 +217,8 @@ def begin(domain: Domain, *, noise: float | ArrayLike, mean: float = 0.0) -> Pos
     ``noise`` is the standard deviation of a measurement, one number or one for each point (n,). Deviations below 1e-5
     of the largest prior deviation are taken as that.
     """
+    if not isinstance(domain, Domain):
+        raise InputError("domain", f"of type {type(domain).__name__}", "give Domain(points, kernel=...)")
     diagonal = domain.diagonal()
     largest = float(diagonal.max())
     if largest <= 0:

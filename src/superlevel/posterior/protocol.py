@@ -74,7 +74,7 @@ class Prior(Protocol):
 
     @property
     def rank(self) -> int:
-        """At least the rank of K."""
+        """The rank of K, to rounding, or a larger number."""
         ...
 
 

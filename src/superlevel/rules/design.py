@@ -64,7 +64,7 @@ class DesignRule:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AverageRule:
-    """lambda = argmin over designs of the expected mislabelling that a batch of b measurements leaves.
+    """lambda = argmin over designs of the weighted variance that a batch of b measurements leaves.
 
     With the posterior's own features, Sigma = Phi Phi', and b measurements shared out by lambda, the variances are
 
@@ -82,7 +82,9 @@ class AverageRule:
     worth: Worth | None = None
 
     def choose(self, view: View) -> Choice:
-        posterior, ridge = view.known, float(self.noise.min()) / view.total
+        # The noise where a unit of money buys most: there the batch will be.
+        best = int(np.argmin(self.noise) if self.worth is None else np.argmax(self.worth.roots))
+        posterior, ridge = view.known, float(self.noise[best]) / view.total
         mixture, _ = self.weights.at(view)
         if not (mixture * posterior.variance).any():
             return Chance().choose(view)  # all is known that these points can tell

@@ -5,8 +5,9 @@ After a measurement at x the variance of another point y falls by
     sigma^2(y) - sigma^2_{|x}(y) = Sigma(y, x)^2 / (sigma^2(x) + sigma_x^2),       sigma_x^2 the noise there,
 
 so TruVar's sum over y is q(x) / (sigma^2(x) + sigma_x^2) with q(x) = sum_y w_y Sigma(y, x)^2, w_y = 1 for undecided
-points (Bogunovic et al. 2016, NeurIPS), divided by the cost of x. When x is planned, with row c = Sigma(x, .) /
-sqrt(sigma^2(x) + sigma_x^2), q need not be summed again:
+points, divided by the cost of x (Bogunovic et al. 2016, NeurIPS; as in the paper's experiments, without the levels at
+which TruVar itself truncates variances). When x is planned, with row c = Sigma(x, .) / sqrt(sigma^2(x) + sigma_x^2), q
+need not be summed again:
 
     q <- q - 2 c o (Sigma (w o c)) + (c' (w o c)) c o c.
 """
@@ -26,6 +27,7 @@ from superlevel.rules.sequential import Unchanging
 
 PAIRS = 2**25  # covariances that a batch may be chosen from;
 SAMPLED = 2**22  # beyond, the sum over points is sampled, and needs this many
+LOST = 1e-4  # of what it was: q that fell by more is summed again, because what was taken off leaves its rounding
 SAMPLING = 2  # sets the sample's random numbers apart from those of draws and of measurements
 
 
@@ -77,11 +79,11 @@ class Undecided:
 class Mislabelled:
     """Points that may well be on the other side of the level, and a part of f that the kernel does not explain.
 
-    h = |mu - level| / s is how many deviations a point is from the level, and w = (1 + h^2)^-3: near the level it
-    falls somewhat faster than the probability of being mislabelled, and far from it like a power, because normal tails
-    would stake everything on the kernel being right. What the prediction errors show beyond the kernel, `roughness`, is a
-    variance of each point by itself: s^2 = sigma^2 + rough, and measuring x tells all of its own rough part and
-    nothing of its neighbours'. Where predictions are as good as the kernel says, it is zero.
+    h = |mu - level| / s is how many deviations a point is from the level, and w = (1 + h^2)^-3 stands for how likely it
+    is mislabelled: near the level it falls somewhat faster than that probability, and far from it like a power, because
+    normal tails would stake everything on the kernel being right. What the prediction errors show beyond the kernel,
+    `roughness`, is a variance of each point by itself: s^2 = sigma^2 + rough, and measuring x tells all of its own
+    rough part and nothing of its neighbours'. Where predictions are as good as the kernel says, it is zero.
     """
 
     goal: Goal
@@ -131,7 +133,8 @@ class VarianceReduction:
         weights, rough = self.weights.at(view)
         own = _Own(weights=weights, rough=rough, cost=self.cost)
         if np.count_nonzero(weights) * len(weights) <= PAIRS:
-            return _Summed(own=own, weights=weights, sums=posterior.covariance.squares(weights))
+            sums = posterior.covariance.squares(weights)
+            return _Summed(own=own, weights=weights, sums=sums, largest=float(sums.max()))
         targets, shares = sampled(weights * posterior.variance, SAMPLED // len(weights), view.rng(SAMPLING))
         shares *= weights[targets]
         return _Sampled(own=own, weights=shares, targets=targets, columns=posterior.covariance.columns(targets))
@@ -168,6 +171,8 @@ class _Summed:
     weights: Array
     sums: Array
     """q (n,)"""
+    largest: float
+    """Of q, when it was last summed."""
 
     def scores(self, posterior: Posterior) -> Array:
         return self.own.scores(self.sums, posterior)
@@ -176,7 +181,11 @@ class _Summed:
         (row,) = planned.rows
         weighted = self.weights * row
         sums = self.sums - row * (2 * before.covariance.times(weighted) - float(row @ weighted) * row)
-        return replace(self, own=self.own.after(before, planned), sums=sums)
+        largest = self.largest
+        if sums.max() < LOST * largest:
+            sums = planned.after.covariance.squares(self.weights)
+            largest = float(sums.max())
+        return replace(self, own=self.own.after(before, planned), sums=sums, largest=largest)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
