@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from superlevel.design import apportion, draw, efficiency, solve
+from superlevel.design import apportion, draw, efficiency, solve, systematic
 from superlevel.errors import InputError
 
 from .oracle import Array, Instance, distributions
@@ -155,3 +155,27 @@ def test_bad_input_is_named(weights: Any, total: Any, sentence: str) -> None:
 def test_bad_counts_are_named(counts: Any, sentence: str) -> None:
     with pytest.raises(InputError, match="^" + re.escape(sentence)):
         efficiency([0.5, 0.5], counts)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30).filter(lambda x: sum(x) > 1e-3), st.integers(1, 500))
+def test_systematic_counts_are_within_one_of_their_means(given_weights: list[float], total: int) -> None:
+    weights = np.array(given_weights) / sum(given_weights)
+    for seed in range(3):
+        counts = systematic(weights, total, rng=np.random.default_rng(seed))
+        assert counts.sum() == total
+        assert (np.abs(counts - total * weights) < 1 + 1e-6).all()
+        assert not counts[weights == 0].any()
+
+
+class Zero(np.random.Generator):
+    """Always starts at zero, where a sum of weights that is a rounding below 1 would lose a measurement."""
+
+    def uniform(self, *_: object, **__: object) -> float:  # type: ignore[override]
+        return 0.0
+
+
+def test_systematic_counts_lose_nothing_to_rounding() -> None:
+    weights = np.append(np.full(49, 1 / 49), 0.0)
+    counts = systematic(weights, 49, rng=Zero(np.random.PCG64(0)))
+    assert counts.sum() == 49
+    assert counts[-1] == 0

@@ -16,7 +16,7 @@ from superlevel.design.frank_wolfe import FrankWolfe
 from superlevel.design.information import information_factor
 from superlevel.design.interior import InteriorPoint
 from superlevel.design.result import Design, Status
-from superlevel.design.rounding import apportion, draw, efficiency
+from superlevel.design.rounding import apportion, draw, efficiency, systematic
 from superlevel.design.targets import Pairs, Rows, Subset
 
 __all__ = [
@@ -34,4 +34,5 @@ __all__ = [
     "efficiency",
     "information_factor",
     "solve",
+    "systematic",
 ]

@@ -1,6 +1,7 @@
 """From weights to counts: whole numbers of measurements.
 
-`draw` takes independent draws, as the paper's algorithms do: their estimator needs them. `apportion` is deterministic:
+`draw` takes independent draws, as the paper's algorithms do: their estimator needs them. `systematic` takes draws that
+are as spread out as they can be, for whoever does not need them to be independent. `apportion` is deterministic:
 with N measurements on a support of m arms every arm gets at least
 
     (1 - m/N) N lambda_i
@@ -24,6 +25,18 @@ def draw(weights: ArrayLike, total: int, *, rng: np.random.Generator) -> Indices
     """Counts (n,) of ``total`` independent draws from the weights."""
     distribution = _distribution(weights)
     return rng.multinomial(as_count("total", total), distribution).astype(np.int64)
+
+
+def systematic(weights: ArrayLike, total: int, *, rng: np.random.Generator) -> Indices:
+    """Counts (n,) with sum ``total`` and mean ``total`` times the weights, by equal steps from one random start.
+
+    No count is farther than 1 from its mean, and neighbours in the arms' order share what independent draws would give
+    to either by chance (Madow and Madow 1944, Ann. Math. Statist. 15:1). Draws are not independent.
+    """
+    distribution, total = _distribution(weights), as_count("total", total)
+    reached = np.cumsum(distribution) * total
+    reached[np.flatnonzero(distribution)[-1] :] = total  # not a rounding less
+    return np.diff(np.floor(reached + rng.uniform()), prepend=0.0).astype(np.int64)
 
 
 def apportion(weights: ArrayLike, total: int) -> Indices:

@@ -59,7 +59,9 @@ class DesignRule:
     def choose(self, view: View) -> Choice:
         """As many draws from lambda_t as the phase takes."""
         found = self.aim(view.undecided, phase=view.phase, start=view.start)
-        return _drawn(found, view, self.worth)
+        weights = _numbers(found, self.worth)
+        total = view.sizes.samples(view.phase, found.value, int(np.count_nonzero(view.undecided)))
+        return Choice(weights=weights, counts=design.draw(weights, total, rng=view.rng()), certificate=found)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,7 +107,10 @@ class AverageRule:
             mixture=mixture,
             start=start,
         )
-        return _drawn(_among(found, chosen, len(posterior.mean)), view, self.worth)
+        found = _among(found, chosen, len(posterior.mean))
+        weights = _numbers(found, self.worth)
+        counts = design.systematic(weights, view.total, rng=view.rng())
+        return Choice(weights=weights, counts=counts, certificate=found)
 
 
 def _root(covariance: Array, tol: float) -> Features:
@@ -153,11 +158,9 @@ def worth(noise: float | Array, cost: float | Array, n: int) -> Worth | None:
     return Worth(roots=spent.min() / spent, cost=costs)
 
 
-def _drawn(found: design.Design, view: View, worth: Worth | None) -> Choice:
-    """Draws from a design; where measurements differ in cost, from the numbers of them that its money buys."""
-    weights = found.weights if worth is None else normalised(found.weights / worth.cost)
-    total = view.sizes.samples(view.phase, found.value, int(np.count_nonzero(view.undecided)))
-    return Choice(weights=weights, counts=design.draw(weights, total, rng=view.rng()), certificate=found)
+def _numbers(found: design.Design, worth: Worth | None) -> Array:
+    """(n,) the shares of the measurements: a design's own, or of the numbers of them that its money buys."""
+    return found.weights if worth is None else normalised(found.weights / worth.cost)
 
 
 def targets(goal: Goal, mask: Mask, scales: Array | None = None) -> design.Subset | design.Pairs:

@@ -19,6 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
+from superlevel import design
 from superlevel.arrays import Array, Indices, normalised
 from superlevel.goals import FractionOfMax, Goal, Threshold
 from superlevel.posterior import Planned, Posterior
@@ -213,11 +214,9 @@ class _Sampled:
 def sampled(sizes: Array, count: int, rng: np.random.Generator) -> tuple[Indices, Array]:
     """About ``count`` positions, each with a chance in proportion to its size, and 1 / expected number of hits.
 
-    Systematic sampling: equal steps through the cumulative sizes from a random start. A sum over the sample, with these
-    factors, has the sum over everything for its mean.
+    A sum over the sample, with these factors, has the sum over everything for its mean.
     """
-    chances = normalised(sizes) * count
-    hits = np.floor(np.cumsum(chances) + rng.uniform()).astype(np.int64)
-    hits = np.diff(hits, prepend=0)
+    chances = normalised(sizes)
+    hits = design.systematic(chances, count, rng=rng)
     chosen = np.flatnonzero(hits)
-    return chosen, hits[chosen] / chances[chosen]
+    return chosen, hits[chosen] / (count * chances[chosen])
