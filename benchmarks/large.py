@@ -24,7 +24,12 @@ from timing import timed
 import superlevel as sl
 
 KERNELS = {"rough": ConstantKernel(25.0) * Matern(0.1, nu=1.5), "smooth": ConstantKernel(25.0) * RBF(0.05)}
-CASES = (("melk", "greedy"), ("melk", "average"), ("melk", "worst"), *((n, "") for n in ("straddle", "lse", "truvar")))
+CASES = (
+    ("melk", "greedy"),
+    ("melk", "average"),
+    ("melk", "worst"),
+    *((n, "") for n in ("straddle", "lse", "truvar", "rmile")),
+)
 WARM = 5
 
 

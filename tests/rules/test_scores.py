@@ -264,6 +264,18 @@ def test_sampled_sums_are_close(
     assert np.abs(scores - exact).max() <= error * exact.max()
 
 
+def test_a_sample_stands_for_all_in_rmile_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = world("matrix", 0)
+    exact = Rmile(level=LEVEL).begin(here.view).scores(here.posterior)
+    monkeypatch.setattr("superlevel.rules.lookahead.PAIRS", 0)
+    monkeypatch.setattr("superlevel.rules.lookahead.SAMPLED", 30 * N)
+    scorers = [Rmile(level=LEVEL).begin(replace(here.view, seed=seed)) for seed in range(100)]
+    assert all(0 < np.count_nonzero(scorer.factors) <= 30 for scorer in scorers)
+    scores = np.array([scorer.scores(here.posterior) for scorer in scorers])
+    clear = exact > 0.3 * exact.max()  # elsewhere a sample's loss may count as no gain
+    np.testing.assert_allclose(scores.mean(axis=0)[clear], exact[clear], rtol=0.1)
+
+
 def test_a_sampled_batch_follows_its_covariances(monkeypatch: pytest.MonkeyPatch) -> None:
     here = world("matrix", 0, batch=5)
     exact = Sequential(score=VarianceReduction(weights=Undecided(), cost=SAME)).choose(here.view)

@@ -15,7 +15,7 @@ moves j by enough can what is sure of j change, and only those terms are compute
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
@@ -24,6 +24,7 @@ from superlevel.arrays import Array, Indices
 from superlevel.posterior import Posterior
 from superlevel.records import View
 from superlevel.rules.sequential import Unchanging
+from superlevel.rules.variance import PAIRS, SAMPLED, SAMPLING, sampled
 
 EXPLORE = 1e-6  # c, in units of one over the largest deviation there is before a batch
 CERTAIN = 7.0  # deviations beyond which a normal variable does not go: it would one time in 1e12
@@ -38,9 +39,17 @@ class Rmile:
     """alpha"""
 
     def begin(self, view: View) -> _Gain:
-        assert view.posterior is not None
-        scale = float(view.posterior.deviation.max()) or 1.0
-        return _Gain(level=self.level, width=view.width, explore=EXPLORE / scale)
+        posterior = view.posterior
+        assert posterior is not None
+        scale = float(posterior.deviation.max()) or 1.0
+        whole = _Gain(level=self.level, width=view.width, explore=EXPLORE / scale, factors=np.ones(len(posterior.mean)))
+        open_ = whole.reach(posterior) < posterior.deviation
+        if np.count_nonzero(open_) * len(open_) <= PAIRS:
+            return whole
+        chosen, shares = sampled(open_ * posterior.deviation, SAMPLED // len(open_), view.rng(SAMPLING))
+        factors = np.zeros(len(open_))
+        factors[chosen] = shares
+        return replace(whole, factors=factors)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,18 +57,20 @@ class _Gain(Unchanging):
     level: float
     width: float
     explore: float
+    factors: Array
+    """(n,) with which the points count: 1, or where a sample stands for all, how many each stands for."""
 
     def scores(self, posterior: Posterior) -> Array:
         gains = np.zeros(len(posterior.mean))
-        reach = self._reach(posterior)
-        chosen = np.flatnonzero(reach < posterior.deviation)
+        reach = self.reach(posterior)
+        chosen = np.flatnonzero((reach < posterior.deviation) & (self.factors > 0))
         step = max(1, BLOCK // len(gains))
         for start in range(0, len(chosen), step):
             among = chosen[start : start + step]
             gains += self._gains(posterior, among, reach[among])
         return np.maximum(gains, self.explore * posterior.deviation)
 
-    def _reach(self, posterior: Posterior) -> Array:
+    def reach(self, posterior: Posterior) -> Array:
         """(n,) the least s_jx with which a measurement may change what is sure of j; infinite if none may.
 
         In units of sigma_j, with a = (mu_j - alpha) / sigma_j and z = 7: a point that is not sure may become so where
@@ -84,5 +95,5 @@ class _Gain(Unchanging):
         sure = gap > self.width * np.sqrt(variance)
         move = moves[j, x]
         left = np.sqrt(np.maximum(variance[j] - move**2, 0.0))  # sigma+_j
-        terms = ndtr((gap[j] - self.width * left) / move) - sure[j]
+        terms = self.factors[among[j]] * (ndtr((gap[j] - self.width * left) / move) - sure[j])
         return np.bincount(x, weights=terms, minlength=moves.shape[1]).astype(np.float64)
