@@ -269,7 +269,7 @@ def test_a_sample_stands_for_all_in_rmile_too(monkeypatch: pytest.MonkeyPatch) -
     exact = Rmile(level=LEVEL).begin(here.view).scores(here.posterior)
     monkeypatch.setattr("superlevel.rules.lookahead.PAIRS", 0)
     monkeypatch.setattr("superlevel.rules.lookahead.SAMPLED", 30 * N)
-    scorers = [Rmile(level=LEVEL).begin(replace(here.view, seed=seed)) for seed in range(100)]
+    scorers = [Rmile(level=LEVEL).begin(replace(here.view, seed=seed)) for seed in range(1000)]
     assert all(0 < np.count_nonzero(scorer.factors) <= 30 for scorer in scorers)
     scores = np.array([scorer.scores(here.posterior) for scorer in scorers])
     clear = exact > 0.3 * exact.max()  # elsewhere a sample's loss may count as no gain
