@@ -19,6 +19,12 @@ from tests.methods.cases import CASES, IN_BATCHES, NOISE, ONE_AT_A_TIME, TRUTH, 
 ORACLE = sl.oracles.Gaussian(TRUTH, noise=NOISE)
 
 
+def test_a_method_says_what_it_is_made_of_in_one_line() -> None:
+    case = next(case for case in CASES if case.name == "truvar")
+    said = repr(case.make(batch=3))
+    assert said == f"Method(truvar: Sequential, PosteriorConfidence, Batch(size=3), {case.goal} on 24 points)"
+
+
 def test_the_table_is_covered() -> None:
     assert {case.name for case in CASES} == set(NAMES) == set(ROWS)
     assert len(CASES) == 2 * (1 + 3) + 2 * 2 + 2 + 2 * 3

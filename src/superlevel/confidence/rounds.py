@@ -86,6 +86,9 @@ class Rounds:
             )
         return math.ceil(needed)
 
+    def __repr__(self) -> str:
+        return f"Rounds(schedule={self.schedule!r}, delta={self.delta:g}, tolerance={self.tolerance:g})"
+
     def _fewest(self, variance: float, failure: float, precision: float) -> int:
         """The smallest count with a deviation of at most the precision, what compression moves included."""
 

@@ -192,6 +192,11 @@ class Method:
         last = self.sizes.last
         return Stop.TOLERANCE if last is not None and phase > last else None
 
+    def __repr__(self) -> str:
+        rule, confidence = type(self.rule).__name__, type(self.confidence).__name__
+        where = f"{self.problem.domain.n:,} points"
+        return f"Method({self.name}: {rule}, {confidence}, {self.sizes!r}, {self.problem.goal!r} on {where})"
+
     # ------------------------------------------------------------------------------------- fingerprints
 
     @cached_property
