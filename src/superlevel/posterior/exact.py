@@ -14,6 +14,7 @@ at one point taken together, changes mean and variance by the rows R and the fac
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -70,10 +71,10 @@ class Posterior:
         for array in (self.mean, self.variance, self.weights, self.sums):
             frozen(array)
 
-    @property
+    @cached_property
     def deviation(self) -> Array:
         """sigma (n,)"""
-        return np.sqrt(self.variance)
+        return frozen(np.sqrt(self.variance))
 
     @property
     def surprise(self) -> float:
