@@ -7,7 +7,7 @@ import numpy as np
 import superlevel as sl
 from superlevel.arrays import Array
 from superlevel.confidence.rips import Rips
-from superlevel.records import Plan
+from superlevel.records import Choice, Plan
 
 
 def paper_arms(n: int = 100, d: int = 25, seed: int = 0) -> Array:
@@ -38,8 +38,8 @@ def rips(method: sl.methods.Method) -> Rips:
     return method.confidence
 
 
-def proof(plan: Plan) -> sl.design.Design:
-    """The certificate of a plan that has one."""
+def proof(plan: Plan | Choice) -> sl.design.Design:
+    """The certificate of a plan, or of a rule's choice, that has one."""
     assert plan.certificate is not None
     return plan.certificate
 

@@ -1,4 +1,4 @@
-"""Rules that draw from a design: ridges that shrink, measurements that differ in noise and cost, averages."""
+"""Rules that draw from a design: ridges that shrink, measurements that differ in noise and cost."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ import superlevel as sl
 from superlevel import design
 from superlevel.arrays import Array, Mask
 from superlevel.features import Features, embed
-from superlevel.records import Batch, Choice, View
-from superlevel.rules.design import AverageRule, DesignRule, Worth, worth
-from superlevel.rules.variance import Mislabelled, Undecided
+from superlevel.records import Batch, View
+from superlevel.rules.design import DesignRule, Worth, worth
 from tests.design.oracle import Instance
-from tests.rules.oracle import LEVEL, World, world
 
 N = 24
 POINTS = np.linspace(0, 1, N)[:, None]
@@ -37,11 +35,6 @@ def view(undecided: Mask, *, phase: int = 1, batch: int = 10, seed: int = 0) -> 
         sizes=Batch(size=batch),
         seed=seed,
     )
-
-
-def proof(choice: Choice) -> design.Design:
-    assert choice.certificate is not None
-    return choice.certificate
 
 
 def half() -> Mask:
@@ -188,79 +181,6 @@ def test_a_noisy_half_needs_more_measurements_where_nothing_else_tells_of_it() -
     noise = np.where(half(), 0.1, 0.3)
     weights = replace(plain, worth=differing(noise, 1.0)).choose(view(np.ones(N, dtype=np.bool_))).weights
     np.testing.assert_allclose(weights, noise**2 / (noise**2).sum(), rtol=1e-2)
-
-
-# --- averages
-
-
-@pytest.mark.parametrize("kind", ["features", "matrix"])
-@pytest.mark.parametrize("batch", [1, 10])
-def test_an_average_design_leaves_the_least_weighted_variance(kind: str, batch: int) -> None:
-    here = world(kind, 1, batch=batch)
-    noise = here.posterior.noise
-    rule = AverageRule(weights=Mislabelled(goal=sl.Threshold(LEVEL)), noise=noise, rtol=0.001)
-    choice = rule.choose(here.view)
-    weights, _ = rule.weights.at(here.view)
-
-    found = proof(choice)
-    ridge = noise[0] / batch
-    assert found.gap <= 0.001
-    assert ridge * found.value == pytest.approx(left(here, choice.weights, weights), rel=1e-3)
-    rng = np.random.default_rng(0)
-    others = [rng.dirichlet(np.full(40, 0.2)) for _ in range(100)]
-    others += [0.9 * choice.weights + 0.1 * other for other in others]
-    assert min(left(here, other, weights) for other in others) >= ridge * found.lower_bound * (1 - 1e-6)
-    assert choice.counts.sum() == batch
-
-
-def test_an_average_over_a_sample_of_many_points_leaves_little_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = world("matrix", 1, batch=10)
-    rule = AverageRule(weights=Mislabelled(goal=sl.Threshold(LEVEL)), noise=here.posterior.noise, rtol=0.001)
-    weights, _ = rule.weights.at(here.view)
-    best = left(here, rule.choose(replace(here.view)).weights, weights)
-    monkeypatch.setattr("superlevel.rules.design.CANDIDATES", 25)
-    reached = []
-    for seed in range(20):
-        choice = rule.choose(replace(here.view, seed=seed))
-        assert len(proof(choice).weights) == len(proof(choice).dual) == 40
-        assert 10 <= np.count_nonzero(proof(choice).dual) <= 26
-        assert (choice.counts[proof(choice).dual == 0] == 0).all()
-        stands_for = proof(choice).dual * here.posterior.variance  # in proportion to how often a point was hit
-        hits = stands_for[stands_for > 0] / stands_for[stands_for > 0].min()
-        np.testing.assert_allclose(hits, hits.round(), rtol=1e-8)
-        reached.append(left(here, choice.weights, weights))
-    assert best <= min(reached) * 1.001
-    assert np.mean(reached) <= 1.15 * best
-
-
-def left(here: World, shares: Array, weights: Array) -> float:
-    """The weighted variance that a batch shared out like this leaves."""
-    assert isinstance(here.view.sizes, Batch)
-    root = np.sqrt(here.view.sizes.size * shares / here.posterior.noise)
-    sigma = here.dense.covariance
-    gram = np.eye(len(shares)) + root[:, None] * sigma * root
-    after = np.diag(sigma) - np.einsum("xi,ij,xj->x", sigma * root, np.linalg.inv(gram), sigma * root)
-    return float(weights @ after / weights.sum())
-
-
-def test_an_average_over_undecided_points_is_truvar_for_a_batch() -> None:
-    here = world("matrix", 0, batch=10)
-    rule = AverageRule(weights=Undecided(), noise=here.posterior.noise, rtol=0.01)
-    found = proof(rule.choose(here.view))
-    np.testing.assert_allclose(found.dual, here.view.undecided / here.view.undecided.sum())
-
-
-def test_an_average_design_minds_noise_and_cost() -> None:
-    here = world("features", 0, batch=10)
-    n = len(here.posterior.mean)
-    left = np.arange(n) < n // 2
-    plain = AverageRule(weights=Undecided(), noise=here.posterior.noise, rtol=0.01)
-    unspent = plain.choose(replace(here.view))  # a view's random numbers are used once
-    before = unspent.weights[left].sum()
-    costly = replace(plain, worth=worth(0.2, np.where(left, 1.0, 10.0), n)).choose(here.view)
-    assert costly.weights[left].sum() > max(before, 0.5)
-    same = replace(plain, worth=worth(np.full(n, 0.2), np.full(n, 3.0), n)).choose(replace(here.view))
-    np.testing.assert_array_equal(same.counts, unspent.counts)
 
 
 def test_one_direction_alone_is_measured_where_it_is_cheapest() -> None:

@@ -20,14 +20,15 @@ from superlevel.problem import Problem
 from superlevel.records import Batch
 from superlevel.rules.ambiguity import Ambiguity, Straddle
 from superlevel.rules.chance import Chance
-from superlevel.rules.design import AverageRule, DesignRule, Worth, worth
+from superlevel.rules.covariances import AverageRule, SampledWorst
+from superlevel.rules.design import DesignRule, Worth, worth
 from superlevel.rules.lookahead import Rmile
 from superlevel.rules.sequential import Score, Sequential
 from superlevel.rules.variance import LargestVariance, Mislabelled, Undecided, VarianceReduction, Widest
 
 FIRST_RIDGE = 0.1  # gamma of the first batch in the paper's experiments, 1 / 10, times the largest k(x, x)
 DESIGNS = 100  # batches for which the features of a batched design are exact to its rtol
-RANK = 400  # and at most so many of them; what they miss is part of the certificate
+RANK = 400  # and at most so many of them: a rough kernel has more than points can be chosen by
 BUDGET = 10**5  # measurements of a simulation that has no other budget
 PAIRS = 6000  # points whose pairs are bounded at once: 2 GB
 
@@ -129,7 +130,7 @@ def _batched(problem: Problem, prior: Posterior, options: Options) -> Rule:
             return _worst(problem, options, differing)
 
 
-def _worst(problem: Problem, options: Options, differing: Worth | None) -> DesignRule:
+def _worst(problem: Problem, options: Options, differing: Worth | None) -> Rule:
     """The paper's batched design: gamma = 1 / (10 i), in units of the kernel, unless the problem has a ridge."""
     if differing is not None and isinstance(problem.goal, FractionOfMax):
         got = "'worst' with unequal noise or cost for the design of pairs"
@@ -140,9 +141,12 @@ def _worst(problem: Problem, options: Options, differing: Worth | None) -> Desig
     first = FIRST_RIDGE * scale if problem.ridge is None else problem.ridge
     tol = min(tolerance(first / DESIGNS if shrinking else first, options.rtol), MISSED * scale)
     kernel, points = problem.domain.kernel, problem.domain.points
+    features = embed(kernel, points, tol=tol, max_rank=min(len(points), RANK))
+    if features.residual > tol and features.rank == RANK and isinstance(problem.goal, Threshold):
+        return SampledWorst(domain=problem.domain, ridge=first, rtol=options.rtol, shrinking=shrinking, worth=differing)
     return DesignRule(
         goal=problem.goal,
-        features=embed(kernel, points, tol=tol, max_rank=min(len(points), RANK)),
+        features=features,
         ridge=first,
         rtol=options.rtol,
         shrinking=shrinking,

@@ -1,22 +1,18 @@
-"""The paper's rule, the optimal design for the undecided directions; and the one for the average of all points."""
+"""The paper's rule: the optimal design for the undecided directions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eigh
 
 from superlevel import design
-from superlevel.arrays import Array, Indices, Mask, normalised
-from superlevel.features import Features, tolerance
+from superlevel.arrays import Array, Mask, normalised
+from superlevel.features import Features
 from superlevel.goals import FractionOfMax, Goal, Threshold
 from superlevel.linalg import inner, squared_norms
 from superlevel.records import Choice, View
-from superlevel.rules.chance import Chance
-from superlevel.rules.variance import SAMPLING, Weights, sampled
 
-CANDIDATES = 500  # points that take part in the average design: it is to take less than a second
 LEAST = 1e-5  # of the largest sigma: a measurement without noise is worth no more than with this
 CLOSE, ROUNDING = 1e-12, 1e-28  # squared lengths of a pair, relative to its parts', that may be, and are, none
 
@@ -59,74 +55,9 @@ class DesignRule:
     def choose(self, view: View) -> Choice:
         """As many draws from lambda_t as the phase takes."""
         found = self.aim(view.undecided, phase=view.phase, start=view.start)
-        weights = _numbers(found, self.worth)
+        weights = numbers(found, self.worth)
         total = view.sizes.samples(view.phase, found.value, int(np.count_nonzero(view.undecided)))
         return Choice(weights=weights, counts=design.draw(weights, total, rng=view.rng()), certificate=found)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AverageRule:
-    """lambda = argmin over designs of the weighted variance that a batch of b measurements leaves.
-
-    With the posterior's own features, Sigma = Phi Phi', and b measurements shared out by lambda, the variances are
-
-        (sigma^2 / b) phi(x)' A^-1 phi(x),    A = sum_x lambda_x phi(x) phi(x)' + (sigma^2 / b) I,
-
-    and their sum, each weighted by how likely the point is mislabelled, is what is minimised: TruVar for a batch, all
-    at once instead of one after the other, with a certificate. Of more than 500 points a sample takes part, each with a
-    chance in proportion to what it contributes to the sum, and the certificate is for designs on the sample.
-    """
-
-    weights: Weights
-    noise: Array
-    """(n,) variances of a measurement."""
-    rtol: float
-    worth: Worth | None = None
-
-    def choose(self, view: View) -> Choice:
-        # The noise where a unit of money buys most: there the batch will be.
-        best = int(np.argmin(self.noise) if self.worth is None else np.argmax(self.worth.roots))
-        posterior, ridge = view.known, float(self.noise[best]) / view.total
-        mixture, _ = self.weights.at(view)
-        if not (mixture * posterior.variance).any():
-            return Chance().choose(view)  # all is known that these points can tell
-        chosen, start = np.arange(len(mixture)), view.start
-        if len(mixture) > CANDIDATES:
-            chosen, shares = sampled(mixture * posterior.variance, CANDIDATES, view.rng(SAMPLING))
-            mixture, start = mixture[chosen] * shares, None
-        arms, scales = _root(posterior.columns(chosen)[:, chosen], tolerance(ridge, self.rtol)), None
-        wanted = arms.array.any(axis=1)
-        if self.worth is not None:
-            scales = self.worth.roots[chosen]
-            arms = scaled(arms, scales)
-        found = design.solve(
-            arms,
-            design.Subset(mask=wanted, scales=scales),
-            ridge=ridge,
-            rtol=self.rtol,
-            mixture=mixture,
-            start=start,
-        )
-        found = _among(found, chosen, len(posterior.mean))
-        weights = _numbers(found, self.worth)
-        counts = design.systematic(weights, view.total, rng=view.rng())
-        return Choice(weights=weights, counts=counts, certificate=found)
-
-
-def _root(covariance: Array, tol: float) -> Features:
-    """phi (m, r) with phi phi' = covariance (m, m), without what adds less than ``tol`` to any variance."""
-    sizes, axes = eigh(covariance)
-    kept = sizes > min(tol, 0.5 * float(sizes[-1]))
-    array = axes[:, kept] * np.sqrt(sizes[kept])
-    residuals = np.maximum(np.diag(covariance) - squared_norms(array), 0.0)
-    return Features(array=np.ascontiguousarray(array), residuals=residuals, pivots=np.empty(0, dtype=np.int64))
-
-
-def _among(found: design.Design, chosen: Indices, n: int) -> design.Design:
-    """A design on some points, as one on all."""
-    weights, dual = np.zeros(n), np.zeros(n)
-    weights[chosen], dual[chosen] = found.weights, found.dual
-    return replace(found, weights=weights, dual=dual)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -158,7 +89,7 @@ def worth(noise: float | Array, cost: float | Array, n: int) -> Worth | None:
     return Worth(roots=spent.min() / spent, cost=costs)
 
 
-def _numbers(found: design.Design, worth: Worth | None) -> Array:
+def numbers(found: design.Design, worth: Worth | None) -> Array:
     """(n,) the shares of the measurements: a design's own, or of the numbers of them that its money buys."""
     return found.weights if worth is None else normalised(found.weights / worth.cost)
 

@@ -1,0 +1,121 @@
+"""Designs on the covariances of the points themselves, where no few features of the prior stand for them.
+
+phi phi' = covariance (m, m) by its eigenvectors: m features that miss nothing. Of more than 500 points a sample takes
+part, and the certificate is for designs on the sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import eigh
+
+from superlevel import design
+from superlevel.arrays import Array, Indices
+from superlevel.domain import Domain
+from superlevel.features import Features, tolerance
+from superlevel.linalg import squared_norms
+from superlevel.records import Choice, View
+from superlevel.rules.chance import Chance
+from superlevel.rules.design import Worth, numbers, scaled
+from superlevel.rules.variance import SAMPLING, Weights, sampled
+
+CANDIDATES = 500  # points that take part: a design is to take less than a second
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AverageRule:
+    """lambda = argmin over designs of the weighted variance that a batch of b measurements leaves.
+
+    With the posterior's own features, Sigma = Phi Phi', and b measurements shared out by lambda, the variances are
+
+        (sigma^2 / b) phi(x)' A^-1 phi(x),    A = sum_x lambda_x phi(x) phi(x)' + (sigma^2 / b) I,
+
+    and their sum, each weighted by how likely the point is mislabelled, is what is minimised: TruVar for a batch, all
+    at once instead of one after the other, with a certificate. In a sample each point has a chance in proportion to
+    what it contributes to the sum.
+    """
+
+    weights: Weights
+    noise: Array
+    """(n,) variances of a measurement."""
+    rtol: float
+    worth: Worth | None = None
+
+    def choose(self, view: View) -> Choice:
+        # The noise where a unit of money buys most: there the batch will be.
+        best = int(np.argmin(self.noise) if self.worth is None else np.argmax(self.worth.roots))
+        posterior, ridge = view.known, float(self.noise[best]) / view.total
+        mixture, _ = self.weights.at(view)
+        if not (mixture * posterior.variance).any():
+            return Chance().choose(view)  # all is known that these points can tell
+        chosen, start = np.arange(len(mixture)), view.start
+        if len(mixture) > CANDIDATES:
+            chosen, shares = sampled(mixture * posterior.variance, CANDIDATES, view.rng(SAMPLING))
+            mixture, start = mixture[chosen] * shares, None
+        among = _Among(points=chosen, covariance=posterior.columns(chosen)[:, chosen], worth=self.worth)
+        found = among.solve(len(posterior.mean), ridge=ridge, rtol=self.rtol, mixture=mixture, start=start)
+        weights = numbers(found, self.worth)
+        counts = design.systematic(weights, view.total, rng=view.rng())
+        return Choice(weights=weights, counts=counts, certificate=found)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SampledWorst:
+    """Batched MELK's design for a rough kernel: undecided points, or a sample of them, are both arms and targets."""
+
+    domain: Domain
+    ridge: float
+    """gamma of the first batch."""
+    rtol: float
+    shrinking: bool
+    """Whether gamma falls like 1 / i with the i-th design."""
+    worth: Worth | None = None
+
+    def choose(self, view: View) -> Choice:
+        chosen = np.flatnonzero(view.undecided)
+        if len(chosen) > CANDIDATES:
+            chosen, _ = sampled(view.undecided.astype(np.float64), CANDIDATES, view.rng(SAMPLING))
+        covariance = self.domain.gram(chosen)
+        if not covariance.any():
+            return Chance().choose(view)
+        among = _Among(points=chosen, covariance=covariance, worth=self.worth)
+        ridge = self.ridge / view.phase if self.shrinking else self.ridge
+        found = among.solve(len(view.undecided), ridge=ridge, rtol=self.rtol)
+        weights = numbers(found, self.worth)
+        return Choice(weights=weights, counts=design.draw(weights, view.total, rng=view.rng()), certificate=found)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Among:
+    """Some of n points, as arms and as targets."""
+
+    points: Indices
+    """(m,)"""
+    covariance: Array
+    """(m, m)"""
+    worth: Worth | None
+
+    def solve(
+        self, n: int, *, ridge: float, rtol: float, mixture: Array | None = None, start: design.Design | None = None
+    ) -> design.Design:
+        """The best design on these points, as one on all n."""
+        arms, scales = _root(self.covariance, tolerance(ridge, rtol)), None
+        wanted = design.Subset(mask=arms.array.any(axis=1))
+        if self.worth is not None:
+            scales = self.worth.roots[self.points]
+            arms, wanted = scaled(arms, scales), replace(wanted, scales=scales)
+        found = design.solve(arms, wanted, ridge=ridge, rtol=rtol, mixture=mixture, start=start)
+        weights, dual = np.zeros(n), np.zeros(n)
+        weights[self.points], dual[self.points] = found.weights, found.dual
+        return replace(found, weights=weights, dual=dual)
+
+
+def _root(covariance: Array, tol: float) -> Features:
+    """phi (m, r) with phi phi' = covariance (m, m), without what adds less than ``tol`` to any variance."""
+    sizes, axes = eigh(covariance)
+    kept = sizes > min(tol, 0.5 * float(sizes[-1]))
+    array = axes[:, kept] * np.sqrt(sizes[kept])
+    residuals = np.maximum(np.diag(covariance) - squared_norms(array), 0.0)
+    return Features(array=np.ascontiguousarray(array), residuals=residuals, pivots=np.empty(0, dtype=np.int64))

@@ -1,0 +1,144 @@
+"""Designs on the covariances of the points themselves: averages, and the worst case for rough kernels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import Matern
+
+import superlevel as sl
+from superlevel.arrays import Array
+from superlevel.records import Batch, View
+from superlevel.rules.covariances import AverageRule, SampledWorst
+from superlevel.rules.design import DesignRule, worth
+from superlevel.rules.variance import Mislabelled, Undecided
+from tests.design.oracle import Instance
+from tests.rules.oracle import LEVEL, World, world
+from tests.worlds import proof
+
+
+@pytest.mark.parametrize("kind", ["features", "matrix"])
+@pytest.mark.parametrize("batch", [1, 10])
+def test_an_average_design_leaves_the_least_weighted_variance(kind: str, batch: int) -> None:
+    here = world(kind, 1, batch=batch)
+    noise = here.posterior.noise
+    rule = AverageRule(weights=Mislabelled(goal=sl.Threshold(LEVEL)), noise=noise, rtol=0.001)
+    choice = rule.choose(here.view)
+    weights, _ = rule.weights.at(here.view)
+
+    found = proof(choice)
+    ridge = noise[0] / batch
+    assert found.gap <= 0.001
+    assert ridge * found.value == pytest.approx(left(here, choice.weights, weights), rel=1e-3)
+    rng = np.random.default_rng(0)
+    others = [rng.dirichlet(np.full(40, 0.2)) for _ in range(100)]
+    others += [0.9 * choice.weights + 0.1 * other for other in others]
+    assert min(left(here, other, weights) for other in others) >= ridge * found.lower_bound * (1 - 1e-6)
+    assert choice.counts.sum() == batch
+
+
+def test_an_average_over_a_sample_of_many_points_leaves_little_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = world("matrix", 1, batch=10)
+    rule = AverageRule(weights=Mislabelled(goal=sl.Threshold(LEVEL)), noise=here.posterior.noise, rtol=0.001)
+    weights, _ = rule.weights.at(here.view)
+    best = left(here, rule.choose(replace(here.view)).weights, weights)
+    monkeypatch.setattr("superlevel.rules.covariances.CANDIDATES", 25)
+    reached = []
+    for seed in range(20):
+        choice = rule.choose(replace(here.view, seed=seed))
+        assert len(proof(choice).weights) == len(proof(choice).dual) == 40
+        assert 10 <= np.count_nonzero(proof(choice).dual) <= 26
+        assert (choice.counts[proof(choice).dual == 0] == 0).all()
+        stands_for = proof(choice).dual * here.posterior.variance  # in proportion to how often a point was hit
+        hits = stands_for[stands_for > 0] / stands_for[stands_for > 0].min()
+        np.testing.assert_allclose(hits, hits.round(), rtol=1e-8)
+        reached.append(left(here, choice.weights, weights))
+    assert best <= min(reached) * 1.001
+    assert np.mean(reached) <= 1.15 * best
+
+
+def left(here: World, shares: Array, weights: Array) -> float:
+    """The weighted variance that a batch shared out like this leaves."""
+    assert isinstance(here.view.sizes, Batch)
+    root = np.sqrt(here.view.sizes.size * shares / here.posterior.noise)
+    sigma = here.dense.covariance
+    gram = np.eye(len(shares)) + root[:, None] * sigma * root
+    after = np.diag(sigma) - np.einsum("xi,ij,xj->x", sigma * root, np.linalg.inv(gram), sigma * root)
+    return float(weights @ after / weights.sum())
+
+
+def test_an_average_over_undecided_points_is_truvar_for_a_batch() -> None:
+    here = world("matrix", 0, batch=10)
+    rule = AverageRule(weights=Undecided(), noise=here.posterior.noise, rtol=0.01)
+    found = proof(rule.choose(here.view))
+    np.testing.assert_allclose(found.dual, here.view.undecided / here.view.undecided.sum())
+
+
+def test_an_average_design_minds_noise_and_cost() -> None:
+    here = world("features", 0, batch=10)
+    n = len(here.posterior.mean)
+    left = np.arange(n) < n // 2
+    plain = AverageRule(weights=Undecided(), noise=here.posterior.noise, rtol=0.01)
+    unspent = plain.choose(replace(here.view))  # a view's random numbers are used once
+    before = unspent.weights[left].sum()
+    costly = replace(plain, worth=worth(0.2, np.where(left, 1.0, 10.0), n)).choose(here.view)
+    assert costly.weights[left].sum() > max(before, 0.5)
+    same = replace(plain, worth=worth(np.full(n, 0.2), np.full(n, 3.0), n)).choose(replace(here.view))
+    np.testing.assert_array_equal(same.counts, unspent.counts)
+
+
+# --- the worst case
+
+
+def view(undecided: list[int], n: int, *, phase: int = 1) -> View:
+    mask = np.zeros(n, dtype=np.bool_)
+    mask[undecided] = True
+    return View(
+        phase=phase,
+        undecided=mask,
+        posterior=None,
+        intervals=None,
+        width=np.nan,
+        start=None,
+        sizes=Batch(size=10),
+        seed=0,
+    )
+
+
+def test_a_rough_kernel_is_measured_by_its_own_covariances() -> None:
+    places = np.random.default_rng(0).uniform(size=(900, 2))
+    problem = sl.Problem(sl.Domain(places, 4.0 * Matern(0.1, nu=0.5)), goal=sl.Threshold(0.0), noise=0.5)
+    method = sl.methods.make("melk", problem, criterion="worst", rtol=0.05)
+    assert isinstance(method.rule, SampledWorst)
+    assert method.rule.ridge == pytest.approx(0.4)
+    plan = method.ask(method.init())
+    assert proof(plan).gap <= 0.05
+    assert np.count_nonzero(plan.weights) <= 500
+    assert plan.total == 10
+    smooth = replace(problem, domain=sl.Domain(places, Matern(2.0, nu=2.5)))
+    assert isinstance(sl.methods.make("melk", smooth, criterion="worst").rule, DesignRule)
+
+
+@pytest.mark.parametrize("phase", [1, 4])
+def test_its_design_is_the_one_for_the_undecided_points(phase: int) -> None:
+    domain = sl.Domain(np.linspace(0, 1, 30), Matern(0.1, nu=0.5))
+    undecided = [3, 4, 9, 15, 16, 28]
+    rule = SampledWorst(domain=domain, ridge=0.1, rtol=1e-4, shrinking=True)
+    found = rule.choose(view(undecided, 30, phase=phase))
+    assert found.certificate is not None
+    assert set(np.flatnonzero(found.weights)) <= set(undecided)
+    rows = np.asarray(np.linalg.cholesky(domain.gram(undecided)), dtype=np.float64)
+    exact = Instance(arms=rows, rows=rows, ridge=0.1 / phase)
+    assert found.certificate.value == pytest.approx(exact.optimum(), rel=1e-3)
+
+
+def test_it_minds_noise_and_cost_and_a_sample_stands_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    domain = sl.Domain(np.tile(np.linspace(0, 1, 20), 2), Matern(0.1, nu=0.5))
+    cheap = np.arange(40) < 20
+    rule = SampledWorst(domain=domain, ridge=0.1, rtol=0.01, shrinking=True)
+    dear = replace(rule, worth=worth(0.1, np.where(cheap, 1.0, 20.0), 40))
+    assert dear.choose(view(list(range(40)), 40)).weights[cheap].sum() > 0.95
+    monkeypatch.setattr("superlevel.rules.covariances.CANDIDATES", 12)
+    assert np.count_nonzero(rule.choose(view(list(range(40)), 40)).weights) <= 12
