@@ -15,6 +15,7 @@ from superlevel.features import Features, embed
 from superlevel.records import Batch, View
 from superlevel.rules.design import DesignRule, Worth, worth
 from tests.design.oracle import Instance
+from tests.worlds import proof
 
 N = 24
 POINTS = np.linspace(0, 1, N)[:, None]
