@@ -66,6 +66,10 @@ class Threshold:
         """What a direction's value is where f equals its mean."""
         return mean - self.value
 
+    def level(self, values: Array) -> float:  # noqa: ARG002
+        """Where the level is if f has these values (n,)."""
+        return self.value
+
     def read(self, reading: Reading, bounds: Bounds) -> Reading:
         """The for-loop of Algorithm 1 (MELK): what the bounds of the undecided points decide."""
         above = reading.undecided & (bounds.lower > 0)
@@ -99,6 +103,10 @@ class FractionOfMax:
     def offset(self, mean: float) -> float:
         """What a direction's value is where f equals its mean: m - (1 - epsilon) m."""
         return self.epsilon * mean
+
+    def level(self, values: Array) -> float:
+        """Where the level is if f has these values (n,)."""
+        return (1 - self.epsilon) * float(values.max())
 
     def read(self, reading: Reading, bounds: Bounds) -> Reading:
         """The for-loop of Algorithm 2 (MILK): what the bounds of the undecided pairs decide.
@@ -141,14 +149,14 @@ class FractionByPoints:
         """The bounds are those of f itself."""
         return 0.0
 
-    def level(self, bounds: Bounds) -> tuple[float, float]:
+    def levels(self, bounds: Bounds) -> tuple[float, float]:
         """Where (1 - epsilon) max f lies."""
         share = 1 - self.epsilon
         return share * float(bounds.lower.max()), share * float(bounds.upper.max())
 
     def read(self, reading: Reading, bounds: Bounds) -> Reading:
         """What the intervals of all points decide."""
-        lowest, highest = self.level(bounds)
+        lowest, highest = self.levels(bounds)
         undecided = reading.labels == UNDECIDED
         below = undecided & (bounds.upper - self.tolerance <= lowest)
         above = undecided & (bounds.lower + self.tolerance >= highest)

@@ -174,12 +174,7 @@ class Method:
         posterior = state.posterior
         if posterior is None:
             return frozen(np.where(state.labels == UNDECIDED, ABOVE, state.labels).astype(np.int8))
-        match self.problem.goal:
-            case Threshold(value):
-                level = value
-            case FractionOfMax(epsilon):
-                level = (1 - epsilon) * float(posterior.mean.max())
-        sides = np.where(posterior.mean > level, ABOVE, BELOW)
+        sides = np.where(posterior.mean > self.problem.goal.level(posterior.mean), ABOVE, BELOW)
         return frozen(np.where(state.labels == UNDECIDED, sides, state.labels).astype(np.int8))
 
     def _stop(self, labels: Labels, intervals: Bounds | None, phase: int) -> Stop | None:

@@ -21,7 +21,7 @@ import numpy as np
 
 from superlevel import design
 from superlevel.arrays import Array, Indices, normalised
-from superlevel.goals import FractionOfMax, Goal, Threshold
+from superlevel.goals import FractionOfMax, Goal
 from superlevel.posterior import Planned, Posterior
 from superlevel.records import View
 from superlevel.rules.sequential import Unchanging
@@ -96,20 +96,13 @@ class Mislabelled:
         if posterior.roughness > 0:
             rough = 1 / (1 / posterior.roughness + posterior.weights)
         variance = posterior.variance + rough
-        gap = posterior.mean - self._level(posterior)
+        gap = posterior.mean - self.goal.level(posterior.mean)
         weights = _close(gap, variance)
         if isinstance(self.goal, FractionOfMax):
             # The level is a part of the maximum, so what may be the maximum matters as much as what may be at it.
             share = 1 - self.goal.epsilon
             weights = np.maximum(weights, share**2 * _close(posterior.mean - posterior.mean.max(), variance))
         return weights, rough
-
-    def _level(self, posterior: Posterior) -> float:
-        match self.goal:
-            case Threshold(value):
-                return value
-            case FractionOfMax(epsilon):
-                return (1 - epsilon) * float(posterior.mean.max())
 
 
 def _close(gap: Array, variance: Array) -> Array:
