@@ -230,6 +230,12 @@ def test_what_may_be_the_maximum_is_worth_measuring_while_anything_is_open() -> 
     reading = goal.read(start(4), bounds)
     np.testing.assert_array_equal(reading.labels, [ABOVE, ABOVE, UNDECIDED, BELOW])
     np.testing.assert_array_equal(reading.undecided, [True, True, True, False])
-    assert goal.level(bounds) == (0.45, 0.55)
+    assert goal.levels(bounds) == (0.45, 0.55)
     closed = Bounds(lower=np.array([0.9, 0.8, 0.58, 0.1]), upper=np.array([1.1, 1.0, 0.6, 0.2]))
     assert not goal.read(reading, closed).undecided.any()
+
+
+def test_a_level_is_given_or_a_part_of_the_largest_value() -> None:
+    values = np.array([1.0, 4.0, -2.0])
+    assert Threshold(2.5).level(values) == 2.5
+    assert FractionOfMax(0.25).level(values) == 3.0
