@@ -124,15 +124,17 @@ def draw(rows: Sequence[Row], columns: Sequence[int], path: Path, *, title: str,
             row.mean,
             yerr=row.error,
             label=row.label,
-            color="black" if ours else f"{0.35 + 0.04 * k:.2f}",
+            color="black" if ours else f"{0.2 + 0.04 * k:.2f}",
             linestyle=STYLES[k % len(STYLES)],
             linewidth=2.2 if ours else 1.0,
             marker=MARKERS[k % len(MARKERS)],
             markersize=6 if ours else 5,
             markerfacecolor="black" if ours else "white",
             capsize=2,
+            elinewidth=0.8,
         )
-    axes.set(title=title, xlabel="measurements", ylabel=label, xticks=columns)
+    axes.set_title(title, loc="left", fontsize="medium")
+    axes.set(xlabel="measurements", ylabel=label, xticks=columns)
     axes.grid(alpha=0.3)
     figure.legend(loc="outside right upper", fontsize="small", frameon=False)
     figure.savefig(path, dpi=150)
