@@ -164,8 +164,11 @@ def _check_sizes(problem: Problem) -> None:
 
 def _check_options(name: str, chosen: str, given: set[str]) -> None:
     for field in sorted(given & (POSTERIOR_ONLY if chosen == "rips" else RIPS_ONLY)):
-        other = 'confidence="posterior"' if chosen == "rips" else 'confidence="rips"'
-        raise InputError(field, "given", f"the {chosen} confidence has no such option: leave it out, or give {other}")
+        others = [
+            f'confidence="{other}"' for other in ROWS[name].confidences if (other == "rips") != (chosen == "rips")
+        ]
+        remedy = ", or give ".join(["leave it out", *others])
+        raise InputError(field, "given", f"the {chosen} confidence has no such option: {remedy}")
     if "criterion" in given and "rips" not in ROWS[name].confidences:
         raise InputError("criterion", "given", f"{name} has one rule only: leave it out, or take melk or milk")
     if "intersected" in given and name == "milk":
