@@ -46,7 +46,7 @@ class Rmile:
         open_ = whole.reach(posterior) < posterior.deviation
         if np.count_nonzero(open_) * len(open_) <= PAIRS:
             return whole
-        chosen, shares = sampled(open_ * posterior.deviation, SAMPLED // len(open_), view.rng(SAMPLING))
+        chosen, shares = sampled(open_ * posterior.deviation, max(1, SAMPLED // len(open_)), view.rng(SAMPLING))
         factors = np.zeros(len(open_))
         factors[chosen] = shares
         return replace(whole, factors=factors)

@@ -126,10 +126,11 @@ class VarianceReduction:
         assert posterior is not None
         weights, rough = self.weights.at(view)
         own = _Own(weights=weights, rough=rough, cost=self.cost)
-        if np.count_nonzero(weights) * len(weights) <= PAIRS:
+        sizes = weights * posterior.variance
+        if np.count_nonzero(sizes) * len(sizes) <= PAIRS:
             sums = posterior.covariance.squares(weights)
             return _Summed(own=own, weights=weights, sums=sums, largest=float(sums.max()))
-        targets, shares = sampled(weights * posterior.variance, SAMPLED // len(weights), view.rng(SAMPLING))
+        targets, shares = sampled(sizes, max(1, SAMPLED // len(sizes)), view.rng(SAMPLING))
         shares *= weights[targets]
         return _Sampled(own=own, weights=shares, targets=targets, columns=posterior.covariance.columns(targets))
 
