@@ -51,9 +51,6 @@ def test_the_rounds_are_as_long_as_printed(name: str, goal: sl.Goal) -> None:
     assert state.phase - 1 == 5  # 2 * 2^-5 is the first below the smallest gap, cos(0.3 pi) - 0.5 = 0.0878
 
 
-OTHER = r"(plan|state) is (for|of) another (state or method|method, problem or seed|method or problem)"
-
-
 def test_scaling_f_b_and_the_noise_together_changes_nothing() -> None:
     arms = paper_arms()
     plans = []
@@ -220,11 +217,12 @@ def test_a_plan_of_another_state_or_method_is_refused() -> None:
     decided = replace(
         state, reading=Reading(labels=np.array([0, 1, 0], dtype=np.int8), undecided=state.undecided.copy())
     )
-    for whose, told in ((method, other), (method, decided), (sl.methods.make("melk", tighter), state)):
-        with pytest.raises(
-            InputError,
-            match=OTHER,
-        ):
+    for whose, told, sentence in (
+        (method, other, "plan is for another method, problem or seed"),
+        (method, decided, "plan is for another state or method"),
+        (sl.methods.make("melk", tighter), state, "state is of another method or problem"),
+    ):
+        with pytest.raises(InputError, match=sentence):
             whose.tell(told, plan, values)
     smooth = [
         sl.Problem(sl.Domain(np.arange(3.0), RBF(scale)), goal=problem.goal, noise=0.1, bound=1.0)
@@ -232,10 +230,7 @@ def test_a_plan_of_another_state_or_method_is_refused() -> None:
     ]
     one, two = (sl.methods.make("melk", each) for each in smooth)  # scikit-learn prints the same for both kernels
     asked = one.ask(one.init())
-    with pytest.raises(
-        InputError,
-        match=OTHER,
-    ):
+    with pytest.raises(InputError, match="plan is for another method, problem or seed"):
         two.tell(two.init(), asked, np.zeros(asked.total))
     four = sl.methods.make("melk", apart([1.0] * 4, goal=sl.Threshold(0.0))[0])
     with pytest.raises(InputError, match="state is of 3 points and 1-d directions: give one of this method, for 4"):

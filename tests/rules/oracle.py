@@ -198,3 +198,17 @@ def counted(points: list[int], n: int) -> Array:
 
 def everything(n: int) -> Mask:
     return np.ones(n, dtype=np.bool_)
+
+
+def bare_view(undecided: Mask, *, phase: int = 1, batch: int = 10, seed: int = 0) -> View:
+    """For rules that look at what is undecided, and at no posterior."""
+    return View(
+        phase=phase,
+        undecided=undecided,
+        posterior=None,
+        intervals=None,
+        width=np.nan,
+        start=None,
+        sizes=Batch(size=batch),
+        seed=seed,
+    )

@@ -9,13 +9,13 @@ import pytest
 from sklearn.gaussian_process.kernels import Matern
 
 import superlevel as sl
-from superlevel.arrays import Array
-from superlevel.records import Batch, View
+from superlevel.arrays import Array, Mask
+from superlevel.records import Batch
 from superlevel.rules.covariances import AverageRule, SampledWorst
 from superlevel.rules.design import DesignRule, worth
 from superlevel.rules.variance import Mislabelled, Undecided
 from tests.design.oracle import Instance
-from tests.rules.oracle import LEVEL, World, world
+from tests.rules.oracle import LEVEL, World, bare_view, world
 from tests.worlds import proof
 
 
@@ -81,30 +81,21 @@ def test_an_average_design_minds_noise_and_cost() -> None:
     n = len(here.posterior.mean)
     left = np.arange(n) < n // 2
     plain = AverageRule(weights=Undecided(), noise=here.posterior.noise, rtol=0.01)
-    unspent = plain.choose(replace(here.view))  # a view's random numbers are used once
+    unspent = plain.choose(here.view)
     before = unspent.weights[left].sum()
     costly = replace(plain, worth=worth(0.2, np.where(left, 1.0, 10.0), n)).choose(here.view)
     assert costly.weights[left].sum() > max(before, 0.5)
-    same = replace(plain, worth=worth(np.full(n, 0.2), np.full(n, 3.0), n)).choose(replace(here.view))
+    same = replace(plain, worth=worth(np.full(n, 0.2), np.full(n, 3.0), n)).choose(here.view)
     np.testing.assert_array_equal(same.counts, unspent.counts)
 
 
 # --- the worst case
 
 
-def view(undecided: list[int], n: int, *, phase: int = 1) -> View:
+def some(places: list[int], n: int) -> Mask:
     mask = np.zeros(n, dtype=np.bool_)
-    mask[undecided] = True
-    return View(
-        phase=phase,
-        undecided=mask,
-        posterior=None,
-        intervals=None,
-        width=np.nan,
-        start=None,
-        sizes=Batch(size=10),
-        seed=0,
-    )
+    mask[places] = True
+    return mask
 
 
 def test_a_rough_kernel_is_measured_by_its_own_covariances() -> None:
@@ -126,7 +117,7 @@ def test_its_design_is_the_one_for_the_undecided_points(phase: int) -> None:
     domain = sl.Domain(np.linspace(0, 1, 30), Matern(0.1, nu=0.5))
     undecided = [3, 4, 9, 15, 16, 28]
     rule = SampledWorst(domain=domain, ridge=0.1, rtol=1e-4, shrinking=True)
-    found = rule.choose(view(undecided, 30, phase=phase))
+    found = rule.choose(bare_view(some(undecided, 30), phase=phase))
     assert found.certificate is not None
     assert set(np.flatnonzero(found.weights)) <= set(undecided)
     rows = np.asarray(np.linalg.cholesky(domain.gram(undecided)), dtype=np.float64)
@@ -141,6 +132,6 @@ def test_it_minds_noise_and_cost_and_a_sample_stands_for_many(monkeypatch: pytes
     cheap = np.arange(40) < 20
     rule = SampledWorst(domain=domain, ridge=0.1, rtol=0.01, shrinking=True)
     dear = replace(rule, worth=worth(0.1, np.where(cheap, 1.0, 20.0), 40))
-    assert dear.choose(view(list(range(40)), 40)).weights[cheap].sum() > 0.95
+    assert dear.choose(bare_view(np.ones(40, dtype=np.bool_))).weights[cheap].sum() > 0.95
     monkeypatch.setattr("superlevel.rules.covariances.CANDIDATES", 12)
-    assert np.count_nonzero(rule.choose(view(list(range(40)), 40)).weights) <= 12
+    assert np.count_nonzero(rule.choose(bare_view(np.ones(40, dtype=np.bool_))).weights) <= 12

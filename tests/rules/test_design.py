@@ -12,9 +12,9 @@ import superlevel as sl
 from superlevel import design
 from superlevel.arrays import Array, Mask
 from superlevel.features import Features, embed
-from superlevel.records import Batch, View
 from superlevel.rules.design import DesignRule, Worth, worth
 from tests.design.oracle import Instance
+from tests.rules.oracle import bare_view
 from tests.worlds import proof
 
 N = 24
@@ -23,19 +23,6 @@ POINTS = np.linspace(0, 1, N)[:, None]
 
 def features(scale: float = 1.0) -> Features:
     return embed(scale * RBF(0.3), POINTS, tol=1e-9)
-
-
-def view(undecided: Mask, *, phase: int = 1, batch: int = 10, seed: int = 0) -> View:
-    return View(
-        phase=phase,
-        undecided=undecided,
-        posterior=None,
-        intervals=None,
-        width=np.nan,
-        start=None,
-        sizes=Batch(size=batch),
-        seed=seed,
-    )
 
 
 def half() -> Mask:
@@ -51,7 +38,7 @@ def test_the_ridge_of_the_i_th_design_is_a_tenth_over_i(phase: int) -> None:
         problem = sl.Problem(sl.Domain(POINTS, scale * RBF(0.3)), goal=sl.Threshold(0.0), noise=0.1)
         rule = sl.methods.make("melk", problem, criterion="worst").rule
         assert isinstance(rule, DesignRule)
-        found = proof(rule.choose(view(half(), phase=phase)))
+        found = proof(rule.choose(bare_view(half(), phase=phase)))
         wanted = design.Subset(mask=half())
         expected = design.solve(rule.features, wanted, ridge=scale / (10 * phase), rtol=0.01)
         np.testing.assert_array_equal(found.weights, expected.weights)
@@ -64,19 +51,19 @@ def test_a_ridge_that_is_given_stays() -> None:
     problem = sl.Problem(sl.Domain(POINTS, RBF(0.3)), goal=sl.Threshold(0.0), noise=0.1, ridge=0.03)
     rule = sl.methods.make("melk", problem, criterion="worst").rule
     assert isinstance(rule, DesignRule)
-    values = [proof(rule.choose(view(half(), phase=phase))).value for phase in (1, 5)]
+    values = [proof(rule.choose(bare_view(half(), phase=phase))).value for phase in (1, 5)]
     assert values[0] == values[1]
     assert not rule.shrinking
 
 
 def test_the_counts_are_draws_from_the_design() -> None:
     rule = DesignRule(goal=sl.Threshold(0.0), features=features(), ridge=0.01, rtol=0.01)
-    one, again, other = (rule.choose(view(half(), batch=50, seed=seed)) for seed in (0, 0, 1))
+    one, again, other = (rule.choose(bare_view(half(), batch=50, seed=seed)) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.counts, again.counts)
     assert (one.counts != other.counts).any()
     assert one.counts.sum() == 50
     assert (one.counts[one.weights == 0] == 0).all()
-    many = rule.choose(view(half(), batch=100_000)).counts / 100_000
+    many = rule.choose(bare_view(half(), batch=100_000)).counts / 100_000
     np.testing.assert_allclose(many, one.weights, atol=0.01)
 
 
@@ -90,7 +77,7 @@ def test_points_whose_features_are_zero_are_no_targets() -> None:
         state, _ = method.tell(method.init(), plan, np.linspace(-1, 1, 5)[plan.indices])
         assert state.labels[2] == -1
     alone = DesignRule(goal=sl.Threshold(0.5), features=embed(None, problem.domain.points), ridge=0.1, rtol=0.01)
-    assert alone.choose(view(np.arange(5) == 2)).counts.sum() == 10
+    assert alone.choose(bare_view(np.arange(5) == 2)).counts.sum() == 10
 
 
 # --- noise and cost
@@ -138,7 +125,7 @@ def test_the_design_has_the_least_variance_per_unit_of_cost(seed: int) -> None:
     rule = DesignRule(
         goal=sl.Threshold(0.0), features=embed(None, arms), ridge=0.1, rtol=1e-3, worth=differing(noise, cost)
     )
-    choice = rule.choose(view(half()))
+    choice = rule.choose(bare_view(half()))
     spent = noise * np.sqrt(cost)
     scaled = Instance(arms=arms * (spent.min() / spent)[:, None], rows=arms[half()], ridge=0.1)
     money = proof(choice).weights
@@ -170,7 +157,7 @@ def test_measurements_move_to_the_cheap_and_precise_half(noise: float | Array, c
     """Every place can be measured in two ways, the first half of the points and the second."""
     twice = embed(RBF(0.3), np.concatenate([POINTS[::2], POINTS[::2]]), tol=1e-9)
     plain = DesignRule(goal=sl.Threshold(0.0), features=twice, ridge=0.01, rtol=0.01)
-    everything = view(np.ones(N, dtype=np.bool_))
+    everything = bare_view(np.ones(N, dtype=np.bool_))
     assert plain.choose(everything).weights[half()].sum() < 0.8
     moved = replace(plain, worth=differing(noise, cost)).choose(everything)
     assert moved.weights[half()].sum() > 0.95
@@ -180,7 +167,7 @@ def test_a_noisy_half_needs_more_measurements_where_nothing_else_tells_of_it() -
     apart = embed(None, np.eye(N))
     plain = DesignRule(goal=sl.Threshold(0.0), features=apart, ridge=1e-9, rtol=1e-3)
     noise = np.where(half(), 0.1, 0.3)
-    weights = replace(plain, worth=differing(noise, 1.0)).choose(view(np.ones(N, dtype=np.bool_))).weights
+    weights = replace(plain, worth=differing(noise, 1.0)).choose(bare_view(np.ones(N, dtype=np.bool_))).weights
     np.testing.assert_allclose(weights, noise**2 / (noise**2).sum(), rtol=1e-2)
 
 
