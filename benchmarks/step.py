@@ -43,7 +43,7 @@ def main() -> None:
     print(f"one ask and tell at {MEASURED} measurements on {POINTS} points, against a refitted regressor")
     for name, problem in (
         *((name, explicit) for name in ("lse", "straddle", "truvar", "rmile", "melk", "uniform", "max-variance")),
-        *((name, implicit) for name in ("lse-imp", "truvar")),
+        *((name, implicit) for name in ("lse-imp", "truvar", "milk")),
     ):
         step(name, problem, indices, values)
     one_design()
@@ -87,7 +87,7 @@ def refitted(name: str, problem: sl.Problem, data: tuple[Indices, Array], rough:
     indices, values = data
     model = GaussianProcessRegressor(problem.domain.kernel, alpha=noise, optimizer=None)
     model.fit(points[indices], values)
-    if name in {"truvar", "melk", "rmile"}:
+    if name in {"truvar", "melk", "milk", "rmile"}:
         mean, covariance = model.predict(points, return_cov=True)
         variance = np.diag(covariance)
     else:
@@ -98,6 +98,9 @@ def refitted(name: str, problem: sl.Problem, data: tuple[Indices, Array], rough:
     goal = problem.goal
     if isinstance(goal, sl.FractionOfMax):
         share = 1 - goal.epsilon
+        measured = np.bincount(indices, minlength=POINTS) / noise
+        if name == "milk":
+            return _pairwise(mean, covariance, share, (measured, rough))
         undecided = (upper > share * lower.max()) & (lower < share * upper.max())
         among = undecided | (upper >= lower.max()) if undecided.any() else undecided
         return np.where(among, upper - lower, -1.0) if name == "lse-imp" else _drop(among, covariance, noise)
@@ -107,7 +110,9 @@ def refitted(name: str, problem: sl.Problem, data: tuple[Indices, Array], rough:
         "lse": lambda: np.where(undecided, ambiguity, -np.inf),
         "straddle": lambda: 1.96 * deviation - np.abs(mean - level),
         "truvar": lambda: _drop(undecided, covariance, noise),
-        "melk": lambda: _greedy(mean - level, covariance, np.bincount(indices, minlength=POINTS) / noise, rough),
+        "melk": lambda: _greedy(
+            [(1.0, mean - level)], covariance, np.bincount(indices, minlength=POINTS) / noise, rough
+        ),
         "rmile": lambda: _rmile(mean - level, covariance, noise),
     }
     return scores[name]() if name in scores else np.asarray(variance)
@@ -117,10 +122,22 @@ def _drop(weights: Array | Mask, covariance: Array, noise: float) -> Array:
     return np.asarray(weights @ covariance**2 / (np.diag(covariance) + noise))
 
 
-def _greedy(gap: Array, covariance: Array, measured: Array, rough: float) -> Array:
+def _pairwise(mean: Array, covariance: Array, share: float, told: tuple[Array, float]) -> Array:
+    """MILK: the bounds of all pairs, which decide, and the greedy score."""
+    variance = np.diag(covariance)
+    half = BETA * np.sqrt(np.maximum(variance[:, None] - 2 * share * covariance + share**2 * variance, 0))
+    estimates = mean[:, None] - share * mean
+    below = (estimates + half < 0).any(axis=1)
+    above = (estimates - half > 0)[:, ~below].all(axis=1)
+    assert not (above & below).any()
+    gaps = [(1.0, mean - share * mean.max()), (share**2, mean - mean.max())]
+    return _greedy(gaps, covariance, *told)
+
+
+def _greedy(gaps: list[tuple[float, Array]], covariance: Array, measured: Array, rough: float) -> Array:
     variance = np.diag(covariance)
     own = 1 / (1 / rough + measured) if rough else np.zeros(POINTS)
-    weights = (1 + gap**2 / (variance + own)) ** -3.0
+    weights = np.max([size * (1 + gap**2 / (variance + own)) ** -3.0 for size, gap in gaps], axis=0)
     gained = weights @ covariance**2 + weights * own * (2 * variance + own)
     return np.asarray(gained / (variance + own + NOISE**2))
 

@@ -123,8 +123,11 @@ class PosteriorConfidence:
         np.sqrt(half, out=half)
         half *= self.widths.at(posterior)
         extra = np.broadcast_to(self.widths.extra(posterior), mean.shape)
-        half += extra[:, None] + share * extra
-        return estimates, Bounds(lower=estimates - half, upper=estimates + half)
+        if extra.any():
+            half += extra[:, None] + share * extra
+        lower = estimates - half
+        half += estimates
+        return estimates, Bounds(lower=lower, upper=half)
 
     def _narrowed(self, bounds: Bounds) -> Bounds:
         """What decides: a side that is ruled out up to the tolerance counts as ruled out.
@@ -133,7 +136,9 @@ class PosteriorConfidence:
         """
         if isinstance(self.reader, FractionByPoints):
             return bounds  # has the tolerance, and compares intervals with intervals
-        lower, upper = bounds.lower + self.tolerance, bounds.upper - self.tolerance
+        lower, upper = bounds.lower, bounds.upper
+        if self.tolerance:  # pairs are many: no pass over them that changes nothing
+            lower, upper = lower + self.tolerance, upper - self.tolerance
         known = lower >= upper
         if not known.any():
             return Bounds(lower=lower, upper=upper)
