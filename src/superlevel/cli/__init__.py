@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from superlevel.cli import demo, plan
+from superlevel.cli import demo, plan, reproduce
 from superlevel.errors import SuperlevelError
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.run)
 app.command("plan")(plan.run)
+app.command("reproduce")(reproduce.run)
 
 
 def main() -> None:

@@ -1,0 +1,171 @@
+"""The linear benchmark with the widths of the theory: MELK against LSE, MILK against LSE-imp, and the lower bound.
+
+LSE and LSE-imp take widths from the information gain of a linear kernel in dimension d (Srinivas et al. 2010), as the
+paper does. The arms span two dimensions only, and widths for rank 2 are just as true: those are drawn beside them, as
+is MELK with as many measurements as its estimator needs instead of the printed number ("tight").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from superlevel.arrays import Array
+from superlevel.reproduce.claims import Above, Claim, judge
+from superlevel.reproduce.outcome import Outcome, Table, scores, standard_error
+from superlevel.reproduce.reading import area_table, curve_table, pictures
+from superlevel.reproduce.settings import Entry, Figure, Row, Setting, Trial
+from superlevel.reproduce.trials import LowerBound, OfRank, Simulated
+from superlevel.reproduce.worlds import Linear
+
+BATCH = 10  # of LSE: a thousandth of its run, and five times as fast as one at a time
+RANK = 2
+PATIENCE = 10_000  # measurements of a method without a theorem: by then it is done, or will not be
+BOUND = "lower bound"
+FAR = 2.0  # times as many measurements are "far" more
+
+
+def explicit(quick: bool) -> Figure:
+    """Above 1/2."""
+    return _figure(
+        "linear-explicit",
+        "Linear benchmark, f > 0.5",
+        quick,
+        implicit=False,
+        entries=(
+            entry("MELK", simulated("melk"), paper=True),
+            entry("LSE", simulated("lse", confidence="rkhs", batch=BATCH), paper=True),
+            entry("MELK, tight", simulated("melk", schedule="tight")),
+            entry("LSE, rank 2", of_rank("lse")),
+            entry("MELK, batches", believed("melk")),
+            entry("LSE, posterior", believed("lse")),
+            *others("truvar", "straddle", "rmile", "uniform", "max-variance"),
+        ),
+    )
+
+
+def implicit(quick: bool) -> Figure:
+    """Above half of the maximum."""
+    return _figure(
+        "linear-implicit",
+        "Linear benchmark, f > 0.5 max f",
+        quick,
+        implicit=True,
+        entries=(
+            entry("MILK", simulated("milk"), paper=True),
+            entry("LSE-imp", simulated("lse-imp", confidence="rkhs", batch=BATCH), paper=True),
+            entry("MILK, tight", simulated("milk", schedule="tight")),
+            entry("LSE-imp, rank 2", of_rank("lse-imp")),
+            entry("MILK, batches", believed("milk")),
+            entry("LSE-imp, posterior", believed("lse-imp")),
+            *others("truvar", "uniform", "max-variance"),
+        ),
+    )
+
+
+def _figure(name: str, title: str, quick: bool, *, implicit: bool, entries: tuple[Entry, ...]) -> Figure:
+    world = Linear(arms=30 if quick else 100, dimension=4 if quick else 25, implicit=implicit, noise=1.0, ridge=1e-7)
+    samples = tuple(int(x) for x in np.unique(np.geomspace(100, 3_000_000, 61).round(-1)))
+    setting = Setting(name=f"{world.arms} arms, d = {world.dimension}", world=world, samples=samples)
+    bound = Entry(label=BOUND, trial=LowerBound(), paper=True)
+    return Figure(name=name, title=title, settings=[setting], entries=(*entries, bound), logarithmic=True)
+
+
+def entry(label: str, trial: Trial, *, paper: bool = False) -> Entry:
+    return Entry(label=label, trial=trial, paper=paper)
+
+
+def simulated(method: str, **options: Any) -> Simulated:
+    return Simulated(method=method, options=tuple(options.items()))
+
+
+def of_rank(method: str) -> OfRank:
+    return OfRank(method=method, options=(("confidence", "rkhs"), ("batch", BATCH)), rank=RANK)
+
+
+LABELS = {"truvar": "TruVar", "straddle": "Straddle", "rmile": "RMILE", "max-variance": "max. variance"}
+
+
+def others(*names: str) -> list[Entry]:
+    """The rest of the table."""
+    return [entry(LABELS.get(name, name), believed(name)) for name in names]
+
+
+def believed(method: str) -> Simulated:
+    """On the posterior with beta^1/2 = 3: the same measurements, and no theorem."""
+    return Simulated(method=method, options=(("batch", BATCH),), budget=PATIENCE)
+
+
+def read(figure: Figure, rows: Sequence[Row]) -> Outcome:
+    """F1 curves with the lower bound as a line, and the measurements to the last correct label."""
+    bound = float(np.mean([row.values["samples"] for row in rows if row.method == BOUND]))
+    return Outcome(
+        tables={"": curve_table(figure, rows), "-samples": sample_table(figure, rows, bound)},
+        pictures=pictures(figure, rows, lines={BOUND: bound}),
+        claims=claims(figure, rows),
+        shown=sample_table(figure, rows, bound),
+        ranked=area_table(figure, rows),
+    )
+
+
+def sample_table(figure: Figure, rows: Sequence[Row], bound: float) -> Table:
+    """For each method: measurements to the last correct label, over the runs that got there."""
+    lasts, wrong = scores(rows, "last"), scores(rows, "wrong")
+    lines: list[dict[str, Any]] = []
+    for (setting, method), last in lasts.items():
+        there = last[np.isfinite(last)]
+        lines.append(
+            {
+                "figure": figure.name,
+                "setting": setting,
+                "method": method,
+                "runs": len(last),
+                "runs_all_correct": len(there),
+                "runs_with_a_wrong_label": int((wrong[setting, method] > 0).sum()),
+                "mean": float(there.mean()) if len(there) else None,
+                "standard_error": float(standard_error(there)) if len(there) else None,
+                "median": float(np.median(there)) if len(there) else None,
+                "times_lower_bound": float(there.mean() / bound) if len(there) else None,
+            }
+        )
+    return lines
+
+
+def claims(figure: Figure, rows: Sequence[Row]) -> list[Claim]:
+    """The paper's method is ahead of its rival; beyond the paper, the same for the sharper form of each."""
+    ours, rival = ("MILK", "LSE-imp") if figure.name == "linear-implicit" else ("MELK", "LSE")
+    factor = FAR if figure.name == "linear-implicit" else 1.0
+    far = "far ahead" if factor > 1 else "ahead"
+    found = [judge_ahead(figure, rows, ours, rival, factor=factor, far=far, source="paper")]
+    for first, second in ((f"{ours}, tight", rival), (f"{ours}, tight", f"{rival}, rank {RANK}")):
+        found.append(judge_ahead(figure, rows, first, second, factor=1.0, far="ahead", source="here"))
+    return found
+
+
+def judge_ahead(
+    figure: Figure, rows: Sequence[Row], ours: str, rival: str, *, factor: float, far: str, source: str
+) -> Claim:
+    """Whether the rival takes more than ``factor`` times as many measurements to the last correct label."""
+    setting = figure.settings[0]
+    first, second = (_needed(rows, setting, method) for method in (ours, rival))
+    ratios = np.log10(second / first)
+    return judge(
+        f"{ours} {far} of {rival}".lower().replace(", ", "-").replace(" ", "-"),
+        f"{ours} is {far} of {rival}.",
+        {setting.name: ratios},
+        Above(float(np.log10(factor))),
+        measure=f"log10 of the measurements to the last correct label, {rival} over {ours}",
+        source=source,
+        measured={
+            "mean_samples": {ours: float(first.mean()), rival: float(second.mean())},
+            "geometric_mean_ratio": float(10 ** ratios.mean()),
+        },
+    )
+
+
+def _needed(rows: Sequence[Row], setting: Setting, method: str) -> Array:
+    """(runs,) measurements to the last correct label; a run that never had it counts as if it had at the budget."""
+    last = scores(rows, "last")[setting.name, method]
+    return np.where(np.isfinite(last), last, setting.samples[-1])

@@ -1,0 +1,72 @@
+"""A figure from its recipe: the rows that are in its file already, then the others, then what they come to."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import joblib
+
+from superlevel import __version__
+from superlevel.reproduce import engines, journal, outcome
+from superlevel.reproduce.outcome import Outcome
+from superlevel.reproduce.settings import Figure, Row, Task
+from superlevel.reproduce.table import Recipe
+
+ROWS = "rows.jsonl"
+
+
+class Watch(Protocol):
+    """Whoever waits for a figure."""
+
+    def begun(self, total: int, kept: int) -> None:
+        """How many rows it has, and how many of them were there before."""
+
+    def done(self, row: Row) -> None:
+        """A new one."""
+
+    def notify(self, sentence: str) -> None:
+        """Something to know."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """A figure, and where its files are."""
+
+    figure: Figure
+    outcome: Outcome
+    paths: list[Path]
+
+
+def make(
+    recipe: Recipe, out: Path, parallel: joblib.Parallel, *, reps: int, seed: int, quick: bool, watch: Watch
+) -> Made:
+    """All rows of a figure in ``out / its name``, and the files made of them."""
+    figure = recipe.figure(quick)
+    folder = out / figure.name
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = complete(figure, folder / ROWS, parallel, reps=reps, seed=seed, watch=watch)
+    found = recipe.read(figure, rows)
+    header = {"figure": figure.name, "version": __version__, "reps": reps, "seed": seed, "quick": quick}
+    return Made(figure=figure, outcome=found, paths=outcome.write(folder, figure.name, found, header))
+
+
+def complete(figure: Figure, path: Path, parallel: joblib.Parallel, *, reps: int, seed: int, watch: Watch) -> list[Row]:
+    """The rows of a figure, in the order of its tasks, whatever order they came in."""
+    tasks = figure.tasks(reps, seed)
+    with journal.opened(path, watch.notify) as kept:
+        known = {row.key: row for row in kept.rows}
+        missing = [task for task in tasks if task.key not in known]
+        watch.begun(len(tasks), len(tasks) - len(missing))
+        for row in engines.results(parallel, shuffled(missing)):
+            kept.append(row)
+            known[row.key] = row
+            watch.done(row)
+    return [known[task.key] for task in tasks]
+
+
+def shuffled(tasks: list[Task]) -> list[Task]:
+    """Always the same way: long and short tasks come mixed, so that what is done foretells how long the rest takes."""
+    return sorted(tasks, key=lambda task: zlib.crc32(repr(task.key).encode()))

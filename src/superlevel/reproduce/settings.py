@@ -1,0 +1,121 @@
+"""What a figure is made of: settings x entries x seeds, each of which gives one row.
+
+Everything here is data with a readable repr: a worker in another process gets all it needs, and two tasks are the
+same task if they read the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from threadpoolctl import threadpool_limits
+
+from superlevel import __version__
+from superlevel.errors import AssumptionWarning
+from superlevel.reproduce.worlds import World
+
+Values: TypeAlias = Mapping[str, Any]
+"""What a trial measured: JSON."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One panel of a figure."""
+
+    name: str
+    world: Callable[[int], World]
+    """The function of a seed."""
+    samples: tuple[int, ...]
+    """Numbers of measurements at which a score is taken; the last one is the budget."""
+
+
+class Trial(Protocol):
+    """One run: the setting's function of that seed, and what came out."""
+
+    def __call__(self, setting: Setting, seed: int) -> Values: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What is compared, under the name it has in every figure."""
+
+    label: str
+    trial: Trial
+    paper: bool = False
+    """Whether the paper's figure has it too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What is kept of a task: one line of a file."""
+
+    setting: str
+    method: str
+    seed: int
+    digest: str
+    seconds: float
+    values: Values
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        return (self.setting, self.method, self.seed, self.digest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One row to come."""
+
+    setting: Setting
+    entry: Entry
+    seed: int
+
+    @property
+    def digest(self) -> str:
+        """Of all that the numbers depend on: a row of another budget, other options or another version is another."""
+        return hashlib.sha256(repr((__version__, self.setting, self.entry.trial)).encode()).hexdigest()[:16]
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        return (self.setting.name, self.entry.label, self.seed, self.digest)
+
+    def run(self) -> Row:
+        """The row. One thread of BLAS: then two jobs use two cores, and sums are added up in one order everywhere."""
+        began = time.perf_counter()
+        with threadpool_limits(limits=1), warnings.catch_warnings():
+            # A simulated function may well contradict its model; the figure shows what that costs.
+            warnings.simplefilter("ignore", AssumptionWarning)
+            values = self.entry.trial(self.setting, self.seed)
+        return Row(
+            setting=self.setting.name,
+            method=self.entry.label,
+            seed=self.seed,
+            digest=self.digest,
+            seconds=round(time.perf_counter() - began, 3),
+            values=values,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure of the paper, or one like it."""
+
+    name: str
+    title: str
+    settings: Sequence[Setting]
+    entries: Sequence[Entry]
+    logarithmic: bool = False
+    """Whether measurements are on a logarithmic axis."""
+
+    def tasks(self, reps: int, seed: int) -> list[Task]:
+        """In the order in which everything is written and drawn."""
+        return [
+            Task(setting=setting, entry=entry, seed=seed + k)
+            for setting in self.settings
+            for entry in self.entries
+            for k in range(reps)
+        ]
