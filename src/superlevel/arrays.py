@@ -124,10 +124,10 @@ def as_count(field: str, value: object) -> int:
     return int(value)
 
 
-def as_seed(seed: object) -> int:
+def as_seed(seed: object, field: str = "seed") -> int:
     """A whole number >= 0, of any size."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError("seed", repr(seed), "give a whole number >= 0")
+        raise InputError(field, repr(seed), "give a whole number >= 0")
     return int(seed)
 
 

@@ -62,7 +62,7 @@ def run(
     """
     chosen = _chosen(names)
     reps = as_count("--reps", (QUICK_REPS if quick else REPS) if reps is None else reps)
-    seed = as_seed(seed)
+    seed = as_seed(seed, "--seed")
     _check_engine(jobs, dask)
     _check_folder(out)
     console = Console()
@@ -70,10 +70,10 @@ def run(
         from superlevel.reproduce import outcome, runner, summary  # noqa: PLC0415
         from superlevel.reproduce.table import FIGURES  # noqa: PLC0415
     made: list[Made] = []
-    with _interruptible(console, out), _engine(jobs, dask).running() as parallel:
+    with _interruptible(console, out), _engine(jobs, dask).running() as work:
         for name in chosen:
             with Bar(name, console) as bar:
-                made.append(runner.make(FIGURES[name], out, parallel, reps=reps, seed=seed, quick=quick, watch=bar))
+                made.append(runner.make(FIGURES[name], out, work, reps=reps, seed=seed, quick=quick, watch=bar))
             console.print(as_table(made[-1].outcome.shown, title=made[-1].figure.title))
     ranked = [line for figure in made for line in figure.outcome.ranked]
     if ranked:
@@ -136,9 +136,9 @@ def _interruptible(console: Console, out: Path) -> Iterator[None]:
 
 
 def as_table(lines: Sequence[Mapping[str, Any]], *, title: str) -> Table:
-    """Columns that say the same in every line are left out."""
+    """Names that are the same in every line are left out."""
     table = Table(title=title)
-    columns = [name for name in lines[0] if len(lines) == 1 or len({line[name] for line in lines}) > 1]
+    columns = [n for n in lines[0] if not isinstance(lines[0][n], str) or len({line[n] for line in lines}) > 1]
     for name in columns:
         table.add_column(name.replace("_", " "), justify="left" if isinstance(lines[0][name], str) else "right")
     for line in lines:

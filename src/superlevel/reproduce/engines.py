@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from importlib import metadata
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
 import joblib
 
+from superlevel import __version__
 from superlevel.errors import InputError, SuperlevelError
+from superlevel.reproduce.quiet import quiet, quieten
 from superlevel.reproduce.settings import Row, Task
 
 WAIT = 5.0  # seconds for a cluster to answer
 
 
-class Engine(Protocol):
-    """Runs tasks and hands over each row when it is there, in any order."""
+Work: TypeAlias = Callable[[Sequence[Task]], Iterator[Row]]
+"""Runs tasks and hands over each row when it is there, in any order."""
 
-    def running(self) -> AbstractContextManager[joblib.Parallel]: ...
+
+class Engine(Protocol):
+    """Something that can be started to run tasks."""
+
+    def running(self) -> AbstractContextManager[Work]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +37,12 @@ class Processes:
     jobs: int
 
     @contextmanager
-    def running(self) -> Iterator[joblib.Parallel]:
-        with joblib.parallel_config(backend="loky"):
-            yield _parallel(self.jobs)
+    def running(self) -> Iterator[Work]:
+        with ExitStack() as stack:
+            stack.enter_context(joblib.parallel_config(backend="loky"))
+            if self.jobs == 1:
+                stack.enter_context(quiet())
+            yield partial(_results, _parallel(self.jobs), _run if self.jobs == 1 else _run_apart)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,20 +52,27 @@ class Dask:
     address: str
 
     @contextmanager
-    def running(self) -> Iterator[joblib.Parallel]:
+    def running(self) -> Iterator[Work]:
         with ExitStack() as stack:
             client = stack.enter_context(self._connected())
             self._check(client)
-            stack.enter_context(joblib.parallel_config(backend="dask", client=client, pure=False))
-            yield _parallel(-1)
+            stack.enter_context(joblib.parallel_config(backend="dask", client=client))
+            yield partial(_results, _parallel(-1), _run_apart)
 
     def _connected(self) -> Any:
         try:
             from distributed import Client  # noqa: PLC0415  an extra
+            from distributed.core import connect  # noqa: PLC0415
         except ImportError as error:
             remedy = "it needs the package distributed: pip install 'superlevel[dask]'"
             raise InputError("--dask", repr(self.address), remedy) from error
+
+        async def knock() -> None:
+            """A client that finds nobody keeps trying to say goodbye; a connection does not."""
+            (await connect(self.address, timeout=WAIT)).abort()
+
         try:
+            asyncio.run(knock())
             return Client(self.address, timeout=WAIT, set_as_default=False)
         except (OSError, ValueError, TypeError, ImportError) as error:
             remedy = f"no scheduler answers there within {WAIT:g} s: start one, or leave it out for the cores here"
@@ -64,16 +82,16 @@ class Dask:
         """That there are workers, and that all of them run this version: others would give other numbers."""
         try:
             client.wait_for_workers(1, timeout=WAIT)
-            found = client.run(metadata.version, "superlevel")
+            # A lambda travels as code; a function of this module would be looked up there.
+            found = client.run(lambda: __import__("superlevel").__version__)
         except TimeoutError as error:
             remedy = f"the scheduler has no worker within {WAIT:g} s: start one with 'dask worker'"
             raise InputError("--dask", repr(self.address), remedy) from error
-        except metadata.PackageNotFoundError as error:
+        except ImportError as error:
             raise InputError("--dask", repr(self.address), "its workers lack superlevel: install it there") from error
-        here = metadata.version("superlevel")
         for worker, there in found.items():
-            if there != here:
-                remedy = f"its worker {worker} has superlevel {there} and this is {here}: install the same on both"
+            if there != __version__:
+                remedy = f"its worker {worker} has superlevel {there}, here is {__version__}: install one version"
                 raise InputError("--dask", repr(self.address), remedy)
 
 
@@ -82,14 +100,23 @@ def cores() -> int:
     return int(joblib.cpu_count())
 
 
-def results(parallel: joblib.Parallel, tasks: Sequence[Task]) -> Iterator[Row]:
-    """Each row as soon as it is there."""
-    yield from parallel(joblib.delayed(_run)(task) for task in tasks)
+def _results(parallel: joblib.Parallel, run: Callable[[Task], Row], tasks: Sequence[Task]) -> Iterator[Row]:
+    try:
+        yield from parallel(joblib.delayed(run)(task) for task in tasks)
+    except BrokenExecutor as error:
+        remedy = "all rows so far are kept: start the same command again, with fewer --jobs if memory was short"
+        raise SuperlevelError(f"a process was killed from outside; {remedy}") from error
 
 
 def _parallel(jobs: int) -> joblib.Parallel:
     # One task a batch: joblib would bundle short ones, and a killed run would lose the bundle.
     return joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+
+
+def _run_apart(task: Task) -> Row:
+    """In a process of its own."""
+    quieten()
+    return _run(task)
 
 
 def _run(task: Task) -> Row:

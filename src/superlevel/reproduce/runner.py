@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import zlib
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import joblib
-
 from superlevel import __version__
-from superlevel.reproduce import engines, journal, outcome
+from superlevel.reproduce import journal, outcome
+from superlevel.reproduce.engines import Work
 from superlevel.reproduce.outcome import Outcome
 from superlevel.reproduce.settings import Figure, Row, Task
 from superlevel.reproduce.table import Recipe
@@ -40,27 +39,25 @@ class Made:
     paths: list[Path]
 
 
-def make(
-    recipe: Recipe, out: Path, parallel: joblib.Parallel, *, reps: int, seed: int, quick: bool, watch: Watch
-) -> Made:
+def make(recipe: Recipe, out: Path, work: Work, *, reps: int, seed: int, quick: bool, watch: Watch) -> Made:
     """All rows of a figure in ``out / its name``, and the files made of them."""
     figure = recipe.figure(quick)
     folder = out / figure.name
     folder.mkdir(parents=True, exist_ok=True)
-    rows = complete(figure, folder / ROWS, parallel, reps=reps, seed=seed, watch=watch)
+    rows = complete(figure, folder / ROWS, work, reps=reps, seed=seed, watch=watch)
     found = recipe.read(figure, rows)
     header = {"figure": figure.name, "version": __version__, "reps": reps, "seed": seed, "quick": quick}
     return Made(figure=figure, outcome=found, paths=outcome.write(folder, figure.name, found, header))
 
 
-def complete(figure: Figure, path: Path, parallel: joblib.Parallel, *, reps: int, seed: int, watch: Watch) -> list[Row]:
+def complete(figure: Figure, path: Path, work: Work, *, reps: int, seed: int, watch: Watch) -> list[Row]:
     """The rows of a figure, in the order of its tasks, whatever order they came in."""
     tasks = figure.tasks(reps, seed)
     with journal.opened(path, watch.notify) as kept:
         known = {row.key: row for row in kept.rows}
         missing = [task for task in tasks if task.key not in known]
         watch.begun(len(tasks), len(tasks) - len(missing))
-        for row in engines.results(parallel, shuffled(missing)):
+        for row in work(shuffled(missing)):
             kept.append(row)
             known[row.key] = row
             watch.done(row)
@@ -69,4 +66,4 @@ def complete(figure: Figure, path: Path, parallel: joblib.Parallel, *, reps: int
 
 def shuffled(tasks: list[Task]) -> list[Task]:
     """Always the same way: long and short tasks come mixed, so that what is done foretells how long the rest takes."""
-    return sorted(tasks, key=lambda task: zlib.crc32(repr(task.key).encode()))
+    return sorted(tasks, key=lambda task: hashlib.sha256(repr(task.key).encode()).digest())

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from threadpoolctl import threadpool_limits
-
 from superlevel import __version__
-from superlevel.errors import AssumptionWarning
 from superlevel.reproduce.worlds import World
 
 Values: TypeAlias = Mapping[str, Any]
@@ -84,12 +80,9 @@ class Task:
         return (self.setting.name, self.entry.label, self.seed, self.digest)
 
     def run(self) -> Row:
-        """The row. One thread of BLAS: then two jobs use two cores, and sums are added up in one order everywhere."""
+        """The row."""
         began = time.perf_counter()
-        with threadpool_limits(limits=1), warnings.catch_warnings():
-            # A simulated function may well contradict its model; the figure shows what that costs.
-            warnings.simplefilter("ignore", AssumptionWarning)
-            values = self.entry.trial(self.setting, self.seed)
+        values = self.entry.trial(self.setting, self.seed)
         return Row(
             setting=self.setting.name,
             method=self.entry.label,

@@ -1,0 +1,150 @@
+"""`superlevel reproduce`, as a person uses it: run, killed, run again, and given nonsense."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from superlevel.cli import app
+from superlevel.cli.reproduce import as_table
+from superlevel.errors import InputError
+from superlevel.reproduce.names import NAMES
+
+COMMAND = [sys.executable, "-m", "superlevel", "reproduce"]
+
+
+def reproduce(*arguments: object) -> str:
+    """What is printed, on a wide screen."""
+    ran = CliRunner().invoke(app, ["reproduce", *map(str, arguments)], env={"COLUMNS": "160"}, catch_exceptions=False)
+    assert ran.exit_code == 0, ran.output
+    return ran.output
+
+
+def test_a_quick_figure_writes_everything_and_judges_its_claims(tmp_path: Path) -> None:
+    shown = reproduce("gp", "--quick", "--reps", 1, "--jobs", 1, "--out", tmp_path)
+    for phrase in ("MELK performs very similarly to TruVar.", "undecided", "quick:", "All 1 settings of gp"):
+        assert phrase in shown
+    names = {path.name for path in (tmp_path / "gp").iterdir()}
+    assert names >= {"rows.jsonl", "gp.csv", "gp.png", "gp.pdf", "gp-all.png", "gp-all.pdf", "claims.json"}
+    assert (tmp_path / "summary.csv").read_text().startswith("figure,setting,method,runs,area,standard_error,rank,")
+    with Image.open(tmp_path / "gp" / "gp-all.png") as image:
+        assert image.width > 600
+    claims = json.loads((tmp_path / "gp" / "claims.json").read_text())["claims"]
+    assert {claim["verdict"] for claim in claims} == {"undecided"}
+    again = reproduce("gp", "--quick", "--reps", 1, "--jobs", 1, "--out", tmp_path)
+    assert "gp: 9 of 9 rows were there already" in again
+
+
+def test_allocations_print_every_round_and_the_total_beside_the_uniform_design(tmp_path: Path) -> None:
+    shown = reproduce("allocations", "--quick", "--reps", 1, "--jobs", 1, "--out", tmp_path)
+    lines = [line for line in shown.splitlines() if line.startswith("│")]
+    assert any(line.split("│")[1].strip() == "total" for line in lines)
+    assert "tv sum" in shown
+    assert "tv uniform" in shown
+    with (tmp_path / "allocations" / "rows.jsonl").open() as file:
+        seen = json.loads(file.readline())["values"]
+    total = next(line for line in lines if line.split("│")[1].strip() == "total")
+    assert f"{seen['tv_sum'][-1]:.3f}" in total
+    assert f"{seen['tv_uniform']:.3f}" in shown
+
+
+def started(out: Path) -> subprocess.Popen[bytes]:
+    arguments = ["cosine", "--quick", "--reps", "1", "--jobs", "1", "--out", str(out)]
+    return subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def rows(out: Path) -> bytes:
+    path = out / "cosine" / "rows.jsonl"
+    return path.read_bytes() if path.exists() else b""
+
+
+def wait_for(out: Path, count: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(2400):
+        if rows(out).count(b"\n") >= count:
+            return
+        assert process.poll() is None, "it ended before it could be killed"
+        time.sleep(0.025)
+    pytest.fail("no rows within a minute")
+
+
+def test_killed_and_started_again_no_row_is_lost_or_doubled(tmp_path: Path) -> None:
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    for count in (2, 5):
+        process = started(killed)
+        wait_for(killed, count, process)
+        process.send_signal(signal.SIGKILL)
+        process.wait(60)
+        assert not (killed / "cosine" / "cosine.csv").exists()
+    before = rows(killed)
+    assert before.count(b"\n") >= 5
+    for out in (killed, whole):
+        assert started(out).wait(120) == 0
+    after = rows(killed)
+    assert after.startswith(before[: before.rfind(b"\n") + 1])
+    keys = [(row["setting"], row["method"], row["seed"]) for row in map(json.loads, after.splitlines())]
+    assert len(keys) == len(set(keys)) == 9
+    assert (killed / "cosine" / "cosine.csv").read_bytes() == (whole / "cosine" / "cosine.csv").read_bytes()
+
+
+def test_interrupted_it_says_how_to_go_on(tmp_path: Path) -> None:
+    arguments = ["cosine", "--quick", "--reps", "1", "--jobs", "1", "--out", str(tmp_path)]
+    process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    wait_for(tmp_path, 1, process)
+    process.send_signal(signal.SIGINT)
+    shown, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"the same command goes on from there" in b" ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["gpp"], f"NAME is 'gpp': choose out of {', '.join(NAMES)}, or all"),
+        (["gp", "--reps", "0"], "--reps is 0: give a whole number >= 1"),
+        (["gp", "--jobs", "0"], "--jobs is 0: give a whole number >= 1"),
+        (["gp", "--seed", "-1"], "--seed is -1: give a whole number >= 0"),
+        (["gp", "--jobs", "2", "--dask", "tcp://x:1"], "--jobs is 2 together with --dask: leave one out"),
+        (["gp", "--out", "{file}/below"], "it cannot be written to"),
+        (["gp", "--out", "/proc/nothing"], "it cannot be written to"),
+        (["gp", "--quick", "--dask", "tcp://127.0.0.1:9"], "no scheduler answers there within"),
+    ],
+)
+def test_nonsense_is_a_sentence_before_anything_is_computed(
+    arguments: list[str], sentence: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    given = [argument.format(file=file) for argument in arguments]
+    if "--out" not in given:
+        given += ["--out", str(tmp_path / "out")]
+    with pytest.raises(InputError) as caught:
+        CliRunner().invoke(app, ["reproduce", *given], catch_exceptions=False)
+    assert sentence in str(caught.value)
+    assert not list(tmp_path.glob("out/*"))
+
+
+def test_no_name_lists_what_there_is() -> None:
+    ran = CliRunner().invoke(app, ["reproduce", "--help"], env={"COLUMNS": "160"})
+    assert all(name in ran.output for name in NAMES)
+    assert "Example: superlevel reproduce" in ran.output
+
+
+def test_names_that_are_the_same_in_every_line_are_not_shown() -> None:
+    first = {"figure": "gp", "method": "LSE", "runs": 25, "rank": 1.0, "samples_to_0.9": None}
+    second = {"figure": "gp", "method": "MELK", "runs": 25, "rank": 2.5, "samples_to_0.9": 1200}
+    table = as_table([first, second], title="T")
+    shown = {str(column.header): list(column.cells) for column in table.columns}
+    assert shown == {
+        "method": ["LSE", "MELK"],
+        "runs": ["25", "25"],
+        "rank": ["1", "2.500"],
+        "samples to 0.9": ["-", "1,200"],
+    }
