@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Two test processes with two spinning BLAS threads each would fight for two cores.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow guarantees experiments lint bench clean
+.PHONY: demo test test-slow guarantees reproduce experiments lint bench clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("superlevel needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -26,10 +26,12 @@ test-slow: $(READY)  ## The tests that need minutes
 guarantees: $(READY)  ## The theorems as experiments: a few minutes, and a table
 	$(ONE_THREAD) $(BIN)/python -m tests.guarantees
 
-experiments: $(READY)  ## All methods compared: the paper's GP, the implicit problem, and a real sea floor
-	$(ONE_THREAD) $(BIN)/python -m experiments.gp
-	$(ONE_THREAD) $(BIN)/python -m experiments.implicit
-	$(ONE_THREAD) $(BIN)/python -m experiments.sea
+reproduce: $(READY)  ## Every figure of the paper with a verdict on its claims: an hour on two cores
+	$(BIN)/superlevel reproduce all --out out/reproduce
+
+experiments: $(READY)  ## All methods beyond the paper: the implicit problem, and a real sea floor
+	$(BIN)/python -m experiments.implicit
+	$(BIN)/python -m experiments.sea
 
 lint: $(READY)  ## Formatting, linters, types, and the direction of imports
 	$(BIN)/ruff format --check .

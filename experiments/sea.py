@@ -4,37 +4,70 @@
 shallow and deep water comparable: Matern 3/2 of length 0.1 (the grid is 1 by 1) and deviation 5, noise 0.3, batches of
 10, five seeds. Counted are the cells whose likelier side is wrong.
 
-    python -m experiments.sea               # some ten minutes on two cores
+    python -m experiments.sea               # some ten minutes on two cores; killed, it goes on where it was
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from bisect import bisect_right
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib import cbook
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 import superlevel as sl
-from experiments.common import Entry, at, compare, draw, save, show
+from experiments.common import entry, run
 from superlevel.arrays import Array
+from superlevel.reproduce.settings import Figure, Score, Setting, Values
+from superlevel.reproduce.trials import Simulated
+from superlevel.reproduce.worlds import World
 
-RUNS = 5
 COLUMNS = (100, 200, 400, 600)
-DEPTH, NOISE, BATCH = 20.0, 0.3, 10
+BATCH = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mislabelled(Simulated):
+    """Counts the cells whose likelier side is wrong, instead of those that are declared."""
+
+    def __call__(self, setting: Setting, seed: int) -> Values:
+        world = setting.world(seed)
+        method = self.make(world.problem)
+        run = sl.simulate(method, world.oracle, max_samples=setting.samples[-1], seed=seed)
+        taken = [step.samples for step in run.trace]
+        steps = [run.trace[bisect_right(taken, limit) - 1] for limit in setting.samples]
+        return {"mislabelled": [int(((step.guess == 1) != world.truth).sum()) for step in steps]}
+
 
 ENTRIES = (
-    Entry(label="MELK (default)", name="melk", options={"batch": BATCH}),
-    Entry(label="MELK, average", name="melk", options={"batch": BATCH, "criterion": "average", "rtol": 0.1}),
-    Entry(label="MELK, worst (paper)", name="melk", options={"batch": BATCH, "criterion": "worst", "rtol": 0.1}),
-    Entry(label="Straddle", name="straddle", options={"batch": BATCH}),
-    Entry(label="LSE", name="lse", options={"batch": BATCH}),
-    Entry(label="LSE, plain intervals", name="lse", options={"batch": BATCH, "intersected": False}),
-    Entry(label="TruVar", name="truvar", options={"batch": BATCH}),
-    Entry(label="RMILE", name="rmile", options={"batch": BATCH}),
-    Entry(label="uniform", name="uniform", options={"batch": BATCH}),
-    Entry(label="max. variance", name="max-variance", options={"batch": BATCH}),
+    entry("MELK, greedy", "melk", trial=Mislabelled, batch=BATCH),
+    entry("MELK, average", "melk", trial=Mislabelled, batch=BATCH, criterion="average", rtol=0.1),
+    entry("MELK", "melk", trial=Mislabelled, batch=BATCH, criterion="worst", rtol=0.1),
+    entry("Straddle", "straddle", trial=Mislabelled, batch=BATCH),
+    entry("LSE", "lse", trial=Mislabelled, batch=BATCH),
+    entry("LSE, plain intervals", "lse", trial=Mislabelled, batch=BATCH, intersected=False),
+    entry("TruVar", "truvar", trial=Mislabelled, batch=BATCH),
+    entry("RMILE", "rmile", trial=Mislabelled, batch=BATCH),
+    entry("uniform", "uniform", trial=Mislabelled, batch=BATCH),
+    entry("max. variance", "max-variance", trial=Mislabelled, batch=BATCH),
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeaFloor:
+    """Where is it at least that deep?"""
+
+    depth: float
+    noise: float
+
+    def __call__(self, seed: int) -> World:  # noqa: ARG002  there is one sea floor
+        places, values = sea_cells()
+        kernel = ConstantKernel(25.0, "fixed") * Matern(0.1, "fixed", nu=1.5)
+        domain = sl.Domain(places, kernel=kernel, names=["east", "north"])
+        # A depth of exactly 20 m counts as deep: the level is just below it.
+        goal = sl.Threshold(np.sqrt(self.depth) * (1 - 1e-9))
+        return World(problem=sl.Problem(domain, goal=goal, noise=self.noise), values=values)
 
 
 def sea_cells() -> tuple[Array, Array]:
@@ -46,30 +79,16 @@ def sea_cells() -> tuple[Array, Array]:
     return np.stack([across[sea], up[sea]], axis=1), np.sqrt(depth[sea])
 
 
-def problem() -> sl.Problem:
-    """Where is it at least 20 m deep?"""
-    places, _ = sea_cells()
-    kernel = ConstantKernel(25.0, "fixed") * Matern(0.1, "fixed", nu=1.5)
-    domain = sl.Domain(places, kernel=kernel, names=["east", "north"])
-    # A depth of exactly 20 m counts as deep: the level is just below it.
-    return sl.Problem(domain, goal=sl.Threshold(np.sqrt(DEPTH) * (1 - 1e-9)), noise=NOISE)
-
-
-def work(entry: Entry, seed: int) -> list[float]:
-    """Mislabelled cells of one run."""
-    posed = problem()
-    _, f = sea_cells()
-    run = sl.simulate(entry.make(posed), sl.oracles.Gaussian(f, noise=NOISE), max_samples=COLUMNS[-1], seed=seed)
-    deep = f > np.sqrt(DEPTH) * (1 - 1e-9)
-    return at(run, COLUMNS, lambda step: float(((step.guess == 1) != deep).sum()))
-
-
 def main() -> None:
-    rows = compare(ENTRIES, RUNS, work, title="sea floor, 5 seeds")
-    show(rows, COLUMNS, title="Mislabelled of 4,841 cells, mean ± standard error of 5 seeds", digits=0)
-    save(rows, COLUMNS, Path("out/sea.csv"))
-    title = "Where is the sea at least 20 m deep? 4,841 cells, batches of 10"
-    draw(rows, COLUMNS, Path("out/sea.png"), title=title, label="mislabelled cells")
+    setting = Setting(name="at least 20 m", world=SeaFloor(depth=20.0, noise=0.3), samples=tuple(range(50, 601, 50)))
+    figure = Figure(
+        name="sea",
+        title="A sea floor of 4,841 cells, batches of 10",
+        settings=[setting],
+        entries=ENTRIES,
+        score=Score(field="mislabelled", label="mislabelled cells"),
+    )
+    run(figure, COLUMNS, reps=5)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.reproduce import runner
 from superlevel.reproduce.engines import Dask, Engine, Processes, cores
 from superlevel.reproduce.settings import Entry, Setting, Values
-from tests.reproduce import small
+from tests.reproduce import running
 
 
 @pytest.fixture(scope="module")
@@ -38,19 +38,19 @@ def test_one_job_two_jobs_and_a_dask_cluster_give_the_same_table(tmp_path: Path,
     engines: dict[str, Engine] = {"one": Processes(jobs=1), "two": Processes(jobs=2), "dask": Dask(address=cluster)}
     tables = []
     for name, engine in engines.items():
-        seen = small.make(tmp_path / name, reps=2, engine=engine)
+        seen = running.make(tmp_path / name, reps=2, engine=engine)
         assert len(seen.rows) == 9 * 2
-        tables.append(small.csv(tmp_path / name))
+        tables.append(running.csv(tmp_path / name))
     assert tables[0] == tables[1] == tables[2]
     assert len(tables[0].splitlines()) == 1 + 9 * 3
 
 
 def test_a_cluster_goes_on_with_what_processes_began(tmp_path: Path, cluster: str) -> None:
-    small.make(tmp_path / "both", engine=Processes(jobs=1))
-    seen = small.make(tmp_path / "both", reps=2, engine=Dask(address=cluster))
+    running.make(tmp_path / "both", engine=Processes(jobs=1))
+    seen = running.make(tmp_path / "both", reps=2, engine=Dask(address=cluster))
     assert (seen.kept, len(seen.rows)) == (9, 9)
-    small.make(tmp_path / "one", reps=2)
-    assert small.csv(tmp_path / "both") == small.csv(tmp_path / "one")
+    running.make(tmp_path / "one", reps=2)
+    assert running.csv(tmp_path / "both") == running.csv(tmp_path / "one")
 
 
 def closed_port() -> int:
@@ -100,9 +100,9 @@ class Dying:
 
 @pytest.mark.filterwarnings("ignore")  # loky says that a worker is gone
 def test_a_killed_worker_is_a_sentence(tmp_path: Path) -> None:
-    figure = replace(small.figure(quick=True), entries=[Entry(label="dying", trial=Dying(parent=os.getpid()))])
+    figure = replace(running.figure(quick=True), entries=[Entry(label="dying", trial=Dying(parent=os.getpid()))])
     with Processes(jobs=2).running() as work, pytest.raises(SuperlevelError, match="killed from outside"):
-        runner.complete(figure, tmp_path / "rows.jsonl", work, reps=2, seed=0, watch=small.Seen())
+        runner.complete(figure, tmp_path / "rows.jsonl", work, reps=2, seed=0, watch=running.Seen())
 
 
 def blas_threads() -> set[int]:
@@ -114,8 +114,8 @@ def test_a_single_job_takes_its_limits_back(tmp_path: Path) -> None:
     with threadpoolctl.threadpool_limits(limits=2):
         before = blas_threads()
         with Processes(jobs=1).running() as work:
-            figure = replace(small.figure(quick=True), entries=[Entry(label="looking", trial=Looking())])
-            rows = runner.complete(figure, tmp_path / "rows.jsonl", work, reps=1, seed=0, watch=small.Seen())
+            figure = replace(running.figure(quick=True), entries=[Entry(label="looking", trial=Looking())])
+            rows = runner.complete(figure, tmp_path / "rows.jsonl", work, reps=1, seed=0, watch=running.Seen())
         assert rows[0].values == {"threads": 1}
         assert blas_threads() == before
     with pytest.warns(AssumptionWarning, match="heard"):
@@ -166,9 +166,9 @@ def test_there_is_a_core() -> None:
 
 
 def test_two_jobs_are_at_work_at_once(tmp_path: Path) -> None:
-    figure = replace(small.figure(quick=True), entries=[Entry(label="waiting", trial=Meeting(str(tmp_path)))])
+    figure = replace(running.figure(quick=True), entries=[Entry(label="waiting", trial=Meeting(str(tmp_path)))])
     with Processes(jobs=2).running() as work:
-        rows = runner.complete(figure, tmp_path / "rows.jsonl", work, reps=2, seed=0, watch=small.Seen())
+        rows = runner.complete(figure, tmp_path / "rows.jsonl", work, reps=2, seed=0, watch=running.Seen())
     assert [row.values["met"] for row in rows] == [True, True]
     assert [row.values["threads"] for row in rows] == [1, 1]
 

@@ -75,6 +75,8 @@ STYLES: dict[str, Style] = {
     "TruVar": Style(BLUE, LONG, "D"),
     "LSE": Style(VERMILION, SOLID, "v"),
     "LSE, rank 2": Style(VERMILION, DASHED, "<", filled=False),
+    "LSE, d log t": Style(VERMILION, DOTTED, "s", filled=False),
+    "LSE-imp, d log t": Style(VERMILION, LONG, "s", filled=False),
     "LSE, posterior": Style(VERMILION, DASHDOT, "v", filled=False),
     "LSE-imp": Style(VERMILION, DASHDOTDOT, "^"),
     "LSE-imp, rank 2": Style(VERMILION, DOTTED, ">", filled=False),

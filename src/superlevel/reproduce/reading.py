@@ -1,4 +1,4 @@
-"""F1 curves and the areas under them, from the rows of a figure."""
+"""Curves and the areas under them, from the rows of a figure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def curve_table(figure: Figure, rows: Sequence[Row]) -> Table:
             "method": method,
             "samples": samples,
             "runs": len(values),
-            "mean_f1": mean,
+            f"mean_{figure.score.field}": mean,
             "standard_error": error,
         }
         for setting, method, values in _curves(figure, rows)
@@ -63,13 +63,13 @@ def _picture(figure: Figure, rows: Sequence[Row], methods: set[str], lines: Mapp
     ]
     columns = len(panels) if len(panels) < 4 else round(len(panels) ** 0.5)
     return draw_panels(
-        panels, columns=columns, title=figure.title, ylabel="F1 of the declared set", logarithmic=figure.logarithmic
+        panels, columns=columns, title=figure.title, ylabel=figure.score.label, logarithmic=figure.logarithmic
     )
 
 
 def _curves(figure: Figure, rows: Sequence[Row]) -> list[tuple[Setting, str, Array]]:
-    """Setting, method and F1 (runs, places), in the figure's order."""
-    found = scores(rows, "f1")
+    """Setting, method and scores (runs, places), in the figure's order."""
+    found = scores(rows, figure.score.field)
     return [
         (setting, entry.label, found[setting.name, entry.label])
         for setting in figure.settings
@@ -79,7 +79,7 @@ def _curves(figure: Figure, rows: Sequence[Row]) -> list[tuple[Setting, str, Arr
 
 
 def area_table(figure: Figure, rows: Sequence[Row]) -> Table:
-    """For each setting and method: area, its rank, and the measurements to an F1 of 0.9."""
+    """For each setting and method: the area under F1, its rank, and the measurements to an F1 of 0.9."""
     lines = []
     for setting in figure.settings:
         curves = [(method, values) for at, method, values in _curves(figure, rows) if at is setting]

@@ -94,6 +94,19 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Score:
+    """What the curves of a figure show."""
+
+    field: str
+    """Of a row's values: a list with a number for each of the setting's samples."""
+    label: str
+    """Of the axis."""
+
+
+F1 = Score(field="f1", label="F1 of the declared set")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """A figure of the paper, or one like it."""
 
@@ -101,6 +114,7 @@ class Figure:
     title: str
     settings: Sequence[Setting]
     entries: Sequence[Entry]
+    score: Score = F1
     logarithmic: bool = False
     """Whether measurements are on a logarithmic axis."""
 

@@ -44,18 +44,44 @@ class Simulated:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class OfRank(Simulated):
-    """The same with RKHS widths for a kernel of this rank on the points, instead of the dimension of its features."""
+class OtherWidths(Simulated):
+    """The same with RKHS widths from another bound on the information gain."""
 
-    rank: int
+    def widths(self, given: RkhsWidth) -> RkhsWidth:
+        """Instead of these."""
+        return given
 
     def make(self, problem: Problem) -> methods.Method:
         method = super().make(problem)
         confidence = method.confidence
         assert isinstance(confidence, PosteriorConfidence)
         assert isinstance(confidence.widths, RkhsWidth)
-        return replace(method, confidence=replace(confidence, widths=replace(confidence.widths, rank=self.rank)))
+        return replace(method, confidence=replace(confidence, widths=self.widths(confidence.widths)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfRank(OtherWidths):
+    """For a kernel of this rank on the points, instead of the dimension of its features."""
+
+    rank: int
+
+    def widths(self, given: RkhsWidth) -> RkhsWidth:
+        return replace(given, rank=self.rank)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loose(OtherWidths):
+    """From d log(1 + t), which is what "of the order of d log T" comes to if nothing is done about its constant."""
+
+    def widths(self, given: RkhsWidth) -> RkhsWidth:
+        return LooseWidth(**vars(given))
+
+
+class LooseWidth(RkhsWidth):
+    """At least twice the information gain of d / 2 log(1 + t L^2 / (d sigma^2)), for L <= sigma."""
+
+    def information(self, count: int) -> float:
+        return self.rank * float(np.log1p(count))
 
 
 @dataclass(frozen=True, kw_only=True)
