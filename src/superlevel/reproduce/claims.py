@@ -8,7 +8,8 @@ of a number of measurements. All methods saw the same functions, so tests are on
 
 Fewer than six pairs decide nothing: even if all of them agreed, chance would agree as often as one time in twenty.
 A claim over several settings is tested in each, with Holm's correction for their number, and is confirmed if it is in
-all of them and refuted if it is in one. Everything else is undecided: more repetitions may decide it.
+all of them and refuted if it is in one. Everything else is undecided: more repetitions may decide it. Beside that
+stands the same test of what each seed has on average over the settings, which says less and needs fewer repetitions.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -51,7 +52,8 @@ class Evidence:
     """Of the test for the claim, corrected for the number of settings."""
     p_against: float
     wilcoxon: float | None
-    """Two-sided signed-rank test of the differences against the margin 0, as a second road; not corrected."""
+    """Two-sided signed-rank test that the differences lie around the margin (0 for alike), as a second road; not
+    corrected. None where there are none to rank."""
     verdict: Verdict
 
 
@@ -68,6 +70,8 @@ class Claim:
     test: str
     evidence: Sequence[Evidence]
     verdict: Verdict
+    on_average: Evidence | None
+    """Where there are several settings: the same test of each seed's mean difference over all of them."""
     measured: Mapping[str, Any] = field(default_factory=dict)
     """Numbers that belong to it."""
 
@@ -77,23 +81,21 @@ class Claim:
     @property
     def counts(self) -> str:
         """In how many settings it is what."""
-        if len(self.evidence) == 1:
+        if self.on_average is None:
             return str(self.verdict)
         found = [f"{sum(e.verdict is v for e in self.evidence)} {v}" for v in Verdict]
-        return f"{self.verdict} ({', '.join(found)})"
-
-
-class Test(Protocol):
-    """p-values for and against a claim about the mean of differences, and its own description."""
-
-    def __call__(self, differences: Array) -> tuple[float, float]: ...
+        return f"{self.verdict} ({', '.join(found)}; on average {self.on_average.verdict})"
 
 
 @dataclass(frozen=True)
 class Above:
-    """mean d > margin"""
+    """mean d > margin, as p-values for and against it."""
 
     margin: float = 0.0
+
+    @property
+    def centre(self) -> float:
+        return self.margin
 
     def __call__(self, differences: Array) -> tuple[float, float]:
         return _beyond(differences - self.margin), _beyond(self.margin - differences)
@@ -104,9 +106,13 @@ class Above:
 
 @dataclass(frozen=True)
 class Alike:
-    """|mean d| < margin"""
+    """|mean d| < margin, as p-values for and against it."""
 
     margin: float
+
+    @property
+    def centre(self) -> float:
+        return 0.0
 
     def __call__(self, differences: Array) -> tuple[float, float]:
         within = max(_beyond(differences + self.margin), _beyond(self.margin - differences))
@@ -132,7 +138,7 @@ def judge(
     p_values = [test(d) for d in each.values()]
     favour, against = holm([p for p, _ in p_values]), holm([p for _, p in p_values])
     evidence = [
-        _evidence(setting, d, p_for, p_against)
+        _evidence(setting, d, test.centre, p_for=p_for, p_against=p_against)
         for (setting, d), p_for, p_against in zip(each.items(), favour, against, strict=True)
     ]
     return Claim(
@@ -143,8 +149,15 @@ def judge(
         test=f"{test}, at {LEVEL:.0%}" + (f", corrected for {len(each)} settings by Holm" if len(each) > 1 else ""),
         evidence=evidence,
         verdict=_overall([e.verdict for e in evidence]),
+        on_average=_on_average(list(each.values()), test) if len(each) > 1 else None,
         measured=measured or {},
     )
+
+
+def _on_average(each: Sequence[Array], test: Above | Alike) -> Evidence:
+    mean = np.mean(each, axis=0)
+    p_for, p_against = test(mean)
+    return _evidence("mean of all settings", mean, test.centre, p_for=p_for, p_against=p_against)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -169,7 +182,7 @@ def _beyond(differences: Array) -> float:
     return float(stats.ttest_1samp(differences, 0.0, alternative="greater").pvalue)
 
 
-def _evidence(setting: str, d: Array, p_for: float, p_against: float) -> Evidence:
+def _evidence(setting: str, d: Array, centre: float, *, p_for: float, p_against: float) -> Evidence:
     runs, mean = len(d), float(d.mean())
     error = float(d.std(ddof=1) / np.sqrt(runs)) if runs > 1 else None
     half = None if error is None else error * float(stats.t.ppf(0.975, runs - 1))
@@ -182,7 +195,7 @@ def _evidence(setting: str, d: Array, p_for: float, p_against: float) -> Evidenc
         interval=None if half is None else (mean - half, mean + half),
         p_for=p_for,
         p_against=p_against,
-        wilcoxon=float(stats.wilcoxon(d).pvalue) if runs > 1 and d.any() else None,
+        wilcoxon=float(stats.wilcoxon(d - centre).pvalue) if runs > 1 and (d != centre).any() else None,
         verdict=Verdict.CONFIRMED if confirmed else Verdict.REFUTED if refuted else Verdict.UNDECIDED,
     )
 
