@@ -29,7 +29,7 @@ def run(figure: Figure, columns: Sequence[int], *, reps: int) -> None:
     """Compute what is missing, then write the curves and print them at some numbers of measurements."""
     console = Console(width=120)
     recipe = Recipe(figure=lambda _: figure, read=lambda made, rows: _read(made, rows, columns))
-    with Bar(figure.name, console) as bar, Processes(jobs=cores()).running() as work:
+    with Bar(figure.name) as bar, Processes(jobs=cores()).running() as work:
         made = runner.make(recipe, OUT, work, reps=reps, seed=0, quick=False, watch=bar)
     console.print(as_table(made.outcome.shown, title=f"{figure.title}: {figure.score.label}"))
     console.print(f"wrote {', '.join(str(path) for path in made.paths)}")

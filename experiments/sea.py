@@ -9,7 +9,6 @@ shallow and deep water comparable: Matern 3/2 of length 0.1 (the grid is 1 by 1)
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +19,7 @@ import superlevel as sl
 from experiments.common import entry, run
 from superlevel.arrays import Array
 from superlevel.reproduce.settings import Figure, Score, Setting, Values
-from superlevel.reproduce.trials import Simulated
+from superlevel.reproduce.trials import Simulated, at
 from superlevel.reproduce.worlds import World
 
 COLUMNS = (100, 200, 400, 600)
@@ -35,9 +34,8 @@ class Mislabelled(Simulated):
         world = setting.world(seed)
         method = self.make(world.problem)
         run = sl.simulate(method, world.oracle, max_samples=setting.samples[-1], seed=seed)
-        taken = [step.samples for step in run.trace]
-        steps = [run.trace[bisect_right(taken, limit) - 1] for limit in setting.samples]
-        return {"mislabelled": [int(((step.guess == 1) != world.truth).sum()) for step in steps]}
+        guesses = at(run, setting.samples, lambda step: step.guess)
+        return {"mislabelled": [int(((guess == 1) != world.truth).sum()) for guess in guesses]}
 
 
 ENTRIES = (

@@ -367,3 +367,13 @@ def test_measuring_never_adds_variance_and_leaves_a_covariance(
         np.testing.assert_allclose(np.diag(found), posterior.variance, rtol=0, atol=1e-12 * scale)
         assert np.linalg.eigvalsh((found + found.T) / 2).min() >= -1e-10 * scale
         assert np.isfinite(posterior.mean).all()
+
+
+@pytest.mark.parametrize("points", [[2], [2, 0, 2]])
+def test_planning_leaves_the_given_points_alone(points: list[int]) -> None:
+    places = np.array(points)
+    posterior = begin(Domain(np.linspace(0, 1, 5), kernel=RBF(0.2)), noise=0.1)
+    planned = posterior.planned(places)
+    assert places.flags.writeable
+    assert not planned.points.flags.writeable
+    assert planned.points.tolist() == sorted(set(points))

@@ -1,64 +1,102 @@
-"""A figure that takes a second, with every kind of method in it."""
+"""Figures that take a second, and rows that are made up."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NoReturn
 
-from superlevel.reproduce import curves, runner
-from superlevel.reproduce.engines import Engine, Processes
-from superlevel.reproduce.outcome import Outcome
+import numpy as np
+
+from superlevel.arrays import Array
+from superlevel.domain import Domain
+from superlevel.goals import Goal
+from superlevel.problem import Problem
+from superlevel.reproduce import allocations, curves, linear
+from superlevel.reproduce.claims import Claim
+from superlevel.reproduce.quiet import quiet
 from superlevel.reproduce.settings import Figure, Row, Setting
-from superlevel.reproduce.table import Recipe
-from superlevel.reproduce.worlds import Gp
+from superlevel.reproduce.worlds import Gp, Linear, Surface, World
+
+GP = Gp(points=20, length=0.1, noise=0.3, above=0.28)
+NOISY = replace(GP, noise=1.0)
+ARMS = Linear(arms=12, dimension=4, implicit=False, noise=0.1, ridge=1e-7)
 
 
-def settings() -> list[Setting]:
-    worlds = [Gp(points=25, length=length, noise=0.5, above=0.2) for length in (0.1, 0.2)]
-    return [Setting(name=f"length {world.length:g}", world=world, samples=(20, 40, 60)) for world in worlds]
+@dataclass(frozen=True, kw_only=True)
+class Apart:
+    """Points that have nothing to do with each other, x_i = e_i."""
+
+    values: tuple[float, ...]
+    goal: Goal
+    noise: float = 1.0
+
+    def __call__(self, seed: int) -> World:  # noqa: ARG002
+        problem = Problem(Domain(np.eye(len(self.values))), goal=self.goal, noise=self.noise, bound=1.0)
+        return World(problem=problem, values=np.array(self.values))
 
 
-def figure(quick: bool = False) -> Figure:
-    return Figure(name="small", title="Small", settings=settings()[: 1 if quick else 2], entries=curves.ENTRIES)
+def setting(name: str = "small", *, samples: tuple[int, ...] = (20, 40, 60), world: Any = GP) -> Setting:
+    return Setting(name=name, world=world, samples=samples)
 
 
-def without_pictures(made: Figure, rows: Sequence[Row]) -> Outcome:
-    """Drawing takes longer than everything else."""
-    return replace(curves.read(made, rows), pictures={})
+def row(method: str, seed: int = 0, *, at: str = "small", **values: Any) -> Row:
+    return Row(setting=at, method=method, seed=seed, digest="0" * 16, seconds=0.0, values=values)
 
 
-RECIPE = Recipe(figure=figure, read=without_pictures)
+def run(figure: Figure, reps: int) -> list[Row]:
+    with quiet():
+        return [task.run() for task in figure.tasks(reps, 0)]
 
 
-@dataclass
-class Seen:
-    """Whoever watches, and remembers."""
-
-    total: int = 0
-    kept: int = 0
-    rows: list[Row] = field(default_factory=list)
-    sentences: list[str] = field(default_factory=list)
-
-    def begun(self, total: int, kept: int) -> None:
-        self.total, self.kept = total, kept
-
-    def done(self, row: Row) -> None:
-        self.rows.append(row)
-
-    def notify(self, sentence: str) -> None:
-        self.sentences.append(sentence)
+def gp_figure() -> Figure:
+    settings = [setting(name, samples=(10, 20, 30), world=world) for name, world in (("quiet", GP), ("noisy", NOISY))]
+    return Figure(name="gp", title="20 points", settings=settings, entries=curves.ENTRIES)
 
 
-def make(
-    out: Path, *, reps: int = 1, quick: bool = True, engine: Engine | None = None, recipe: Recipe = RECIPE
-) -> Seen:
-    """The small figure in a folder."""
-    seen = Seen()
-    with (engine or Processes(jobs=1)).running() as work:
-        runner.make(recipe, out, work, reps=reps, seed=0, quick=quick, watch=seen)
-    return seen
+def linear_figure(*, implicit: bool = False) -> Figure:
+    whole = linear.implicit(quick=True) if implicit else linear.explicit(quick=True)
+    world = replace(ARMS, implicit=implicit)
+    return replace(whole, settings=[setting(world=world, samples=(10, 100, 1000, 10_000, 1_000_000))])
 
 
-def csv(out: Path) -> bytes:
-    return (out / "small" / "small.csv").read_bytes()
+def surface_figure(side: int = 5) -> Figure:
+    world = Surface(side=side, length=0.3, noise=1.0)
+    return replace(allocations.figure(quick=True), settings=[setting(world=world, samples=())])
+
+
+@cache
+def gp_rows(reps: int = 6) -> Sequence[Row]:
+    return run(gp_figure(), reps)
+
+
+@cache
+def linear_rows(*, implicit: bool = False, reps: int = 3) -> Sequence[Row]:
+    return run(linear_figure(implicit=implicit), reps)
+
+
+@cache
+def surface_rows(reps: int = 7) -> Sequence[Row]:
+    return run(surface_figure(), reps)
+
+
+def strictly(text: str | bytes) -> Any:
+    """What JSON says that any reader of JSON can read: Python writes NaN and infinities, which are none."""
+
+    def refuse(constant: str) -> NoReturn:
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def told(claim: Claim) -> dict[str, Any]:
+    """A claim as whoever reads claims.json sees it."""
+    found = strictly(json.dumps(claim.as_json(), allow_nan=False))
+    assert isinstance(found, dict)
+    return found
+
+
+def normal(seed: int, count: int, *, mean: float = 0.0, deviation: float = 1.0) -> Array:
+    return np.random.default_rng(seed).normal(mean, deviation, count)

@@ -70,6 +70,18 @@ def test_a_dead_address_is_a_sentence(address: str, monkeypatch: pytest.MonkeyPa
         pytest.fail("there is nobody")
 
 
+def test_a_listener_that_never_speaks_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("superlevel.reproduce.engines.WAIT", 1.0)
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        address = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
+        began = time.monotonic()
+        with pytest.raises(InputError, match="no scheduler answers there"), Dask(address=address).running():
+            pytest.fail("it has not said a word")
+    assert time.monotonic() - began < 30  # it would wait for ever
+
+
 def test_a_scheduler_without_workers_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("superlevel.reproduce.engines.WAIT", 1.0)
     with (
@@ -101,7 +113,10 @@ class Dying:
 @pytest.mark.filterwarnings("ignore")  # loky says that a worker is gone
 def test_a_killed_worker_is_a_sentence(tmp_path: Path) -> None:
     figure = replace(running.figure(quick=True), entries=[Entry(label="dying", trial=Dying(parent=os.getpid()))])
-    with Processes(jobs=2).running() as work, pytest.raises(SuperlevelError, match="killed from outside"):
+    with (
+        Processes(jobs=2).running() as work,
+        pytest.raises(SuperlevelError, match=r"the workers were lost \(.*all rows so far are kept"),
+    ):
         runner.complete(figure, tmp_path / "rows.jsonl", work, reps=2, seed=0, watch=running.Seen())
 
 

@@ -28,7 +28,7 @@ def test_a_figure_has_a_row_for_every_task_and_its_files(tmp_path: Path) -> None
         "rows.jsonl",
         "claims.json",
         *(f"small{which}.{kind}" for which in ("", "-all") for kind in ("png", "pdf")),
-        "running.csv",
+        "small.csv",
     }
     told = json.loads((tmp_path / "small" / "claims.json").read_text())
     assert (told["reps"], told["seed"], told["quick"]) == (2, 0, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from rich.progress import (
 from rich.table import Table
 
 from superlevel.arrays import as_count, as_seed
-from superlevel.errors import InputError
+from superlevel.errors import InputError, SuperlevelError
 from superlevel.reproduce.names import ALL, NAMES, QUICK_REPS, REPS
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 
 def run(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME...", help=f"Any of {', '.join(NAMES)}, or {ALL}.", show_default=False)
-    ],
+        list[str] | None,
+        typer.Argument(metavar="NAME...", help=f"Any of {', '.join(NAMES)}, or {ALL}.", show_default=False),
+    ] = None,
     *,
     reps: Annotated[
         int | None,
@@ -45,7 +47,9 @@ def run(
     dask: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://cluster:8786, to run on instead.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for rows, tables, pictures and claims.")] = Path("out/reproduce"),
+    out: Annotated[
+        Path, typer.Option(help="Folder for rows, tables, pictures and claims; what is quick goes to OUT/quick.")
+    ] = Path("out/reproduce"),
     quick: Annotated[
         bool, typer.Option("--quick", help="Small problems, to see that everything works: minutes instead of an hour.")
     ] = False,
@@ -60,37 +64,39 @@ def run(
 
     Example: superlevel reproduce gp cosine --reps 10 --jobs 4
     """
-    chosen = _chosen(names)
+    chosen = _chosen(names or [])
     reps = as_count("--reps", (QUICK_REPS if quick else REPS) if reps is None else reps)
     seed = as_seed(seed, "--seed")
     _check_engine(jobs, dask)
+    out = out / "quick" if quick else out  # small problems must not overwrite an hour's figures
     _check_folder(out)
     console = Console()
     with console.status("loading scipy, scikit-learn and matplotlib"):  # slow to import, and --help needs none of them
-        from superlevel.reproduce import outcome, runner, summary  # noqa: PLC0415
+        from superlevel.reproduce import runner, summary  # noqa: PLC0415
         from superlevel.reproduce.table import FIGURES  # noqa: PLC0415
     made: list[Made] = []
     with _interruptible(console, out), _engine(jobs, dask).running() as work:
         for name in chosen:
-            with Bar(name, console) as bar:
+            with Bar(name) as bar, _writing(out):
                 made.append(runner.make(FIGURES[name], out, work, reps=reps, seed=seed, quick=quick, watch=bar))
             console.print(as_table(made[-1].outcome.shown, title=made[-1].figure.title))
     ranked = [line for figure in made for line in figure.outcome.ranked]
     if ranked:
-        outcome.write_bytes(out / "summary.csv", outcome.as_csv(ranked).encode())
-    for table in summary.overall(ranked):
-        console.print(as_table(table, title=f"All {table[0]['settings']} settings of {table[0]['figures']}"))
+        with _writing(out):
+            tables = summary.write(out, ranked)
+        for table in tables:
+            console.print(as_table(table, title=f"All {table[0]['settings']} settings of {table[0]['figures']}"))
     console.print(verdicts(made))
     if quick:
         console.print("quick: these are smaller problems with few runs, so the verdicts are not on the paper's own")
-    console.print(f"wrote {sum(len(figure.paths) for figure in made)} files under {out}")
+    _say(console, f"wrote {sum(len(figure.paths) for figure in made)} files under {out}")
 
 
 class Bar:
     """The progress of one figure, with the time that is left."""
 
-    def __init__(self, name: str, console: Console) -> None:
-        self._console, self._name = console, name
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -120,25 +126,54 @@ class Bar:
         self._progress.advance(self._task)
 
     def notify(self, sentence: str) -> None:
-        self._console.print(sentence, soft_wrap=True, highlight=False)
+        _say(self._progress.console, sentence)
+
+
+def _say(console: Console, sentence: str) -> None:
+    """As it is: a path may hold anything, brackets too, and is copied in one piece."""
+    console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def _interruptible(console: Console, out: Path) -> Iterator[None]:
+    """Ctrl-C, and what batch systems send, end it with a sentence."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
     except KeyboardInterrupt:
-        console.print(f"stopped: what was computed is kept in {out}, and the same command goes on from there")
+        _say(console, f"stopped: what was computed is kept in {out}, and the same command goes on from there")
         raise typer.Exit(130) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    """A disk that is full, or a file where a folder should be."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or out
+        raise SuperlevelError(
+            f"{where} cannot be written ({error.strerror}): what was computed so far is kept in {out}, and the same "
+            "command goes on from there"
+        ) from error
 
 
 # ------------------------------------------------------------------------------------------ what is shown
 
 
+WHERE = {"figure", "figures", "setting"}
+
+
 def as_table(lines: Sequence[Mapping[str, Any]], *, title: str) -> Table:
-    """Names that are the same in every line are left out."""
+    """Names of figures and settings are left out where there is only one."""
     table = Table(title=title)
-    columns = [n for n in lines[0] if not isinstance(lines[0][n], str) or len({line[n] for line in lines}) > 1]
+    columns = [name for name in lines[0] if name not in WHERE or len({line[name] for line in lines}) > 1]
     for name in columns:
         table.add_column(name.replace("_", " "), justify="left" if isinstance(lines[0][name], str) else "right")
     for line in lines:
@@ -174,6 +209,8 @@ def verdicts(made: Sequence[Made]) -> Table:
 
 def _chosen(names: Sequence[str]) -> list[str]:
     """In the order of the table, each once."""
+    if not names:
+        raise InputError("NAME", "missing", f"choose out of {', '.join(NAMES)}, or {ALL}")
     for name in names:
         if name not in (*NAMES, ALL):
             raise InputError("NAME", repr(name), f"choose out of {', '.join(NAMES)}, or {ALL}")

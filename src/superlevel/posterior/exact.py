@@ -142,8 +142,11 @@ class Posterior:
         places = as_points("points", points, count=len(self.mean))
         if not len(places):
             return Planned(after=self, points=places, rows=np.empty((0, len(self.mean))))
-        distinct, counts = np.unique(places, return_counts=True)
-        change = self.covariance.measured(distinct, self.noise[distinct] / counts)
+        distinct, variances = places.copy(), self.noise[places]  # a copy, as it is handed out and the caller's is not
+        if len(places) > 1:  # sorting costs as much as conditioning on one point
+            distinct, counts = np.unique(places, return_counts=True)
+            variances = self.noise[distinct] / counts
+        change = self.covariance.measured(distinct, variances)
         after = replace(self, variance=_less(self.variance, change.rows), covariance=change.after)
         return Planned(after=after, points=frozen(distinct), rows=frozen(change.rows))
 

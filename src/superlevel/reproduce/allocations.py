@@ -27,7 +27,7 @@ from superlevel.bounds.setting import as_features
 from superlevel.features import Features
 from superlevel.report.allocations import Allocation, draw_allocations
 from superlevel.reproduce.claims import Above, Claim, judge
-from superlevel.reproduce.outcome import Outcome, Table, standard_error
+from superlevel.reproduce.outcome import Outcome, Table, error_of
 from superlevel.reproduce.settings import Entry, Figure, Row, Setting, Values
 from superlevel.reproduce.worlds import Surface
 
@@ -120,21 +120,20 @@ MEANS = ("undecided", "tv_round", "tv_sum", "spread", "mean_gap", "boundary")
 def round_table(rows: Sequence[Row]) -> Table:
     """Means over the functions that had that round, then the total, which is each function's last sum."""
     lines = []
-    uniform = np.array([row.values["tv_uniform"] for row in rows])
     for t in range(1, max(len(row.values["t"]) for row in rows) + 1):
         having = [row.values for row in rows if len(row.values["t"]) >= t]
         columns = {name: np.array([values[name][t - 1] for values in having]) for name in MEANS}
-        lines.append(_line(f"{t}", columns, np.array([values["tv_uniform"] for values in having])))
-    last = {name: np.array([row.values[name][-1] for row in rows]) for name in MEANS}
-    return [*lines, _line("total", last, uniform)]
+        lines.append(_line(str(t), columns, np.array([values["tv_uniform"] for values in having])))
+    total = {"tv_sum": np.array([row.values["tv_sum"][-1] for row in rows])}
+    return [*lines, _line("total", total, np.array([row.values["tv_uniform"] for row in rows]))]
 
 
 def _line(label: str, columns: dict[str, Array], uniform: Array) -> dict[str, object]:
     return {
         "round": label,
         "functions": len(uniform),
-        **{name: float(values.mean()) for name, values in columns.items()},
-        "tv_sum_standard_error": float(standard_error(columns["tv_sum"])),
+        **{name: float(columns[name].mean()) if name in columns else None for name in MEANS},
+        "tv_sum_standard_error": error_of(columns["tv_sum"]),
         "tv_uniform": float(uniform.mean()),
     }
 
@@ -143,8 +142,15 @@ def draw(figure: Figure, row: Row) -> Picture:
     """The function, every round, the weighted sum and lambda*."""
     world, seen = figure.settings[0].world, row.values
     assert isinstance(world, Surface)
+    values = np.array(seen["values"])
+    gaps = np.abs(values)
     rounds = [
-        Allocation(title=f"round {t}, {undecided} undecided", weights=_whole(design))
+        Allocation(
+            title=f"round {t}, {undecided} undecided",
+            weights=_whole(design),
+            # Exact estimates leave what is within 2 B 2^-s of the level after round s.
+            active=gaps <= 2 * gaps.max() * 2.0 ** (1 - t) if t > 1 else gaps >= 0,
+        )
         for t, undecided, design in zip(seen["t"], seen["undecided"], seen["designs"], strict=True)
     ]
     ends = [
@@ -152,9 +158,7 @@ def draw(figure: Figure, row: Row) -> Picture:
         Allocation(title="λ* of the lower bound", weights=_whole(seen["optimum"])),
     ]
     title = f"{figure.title}: {figure.settings[0].name}, α = 0, seed {row.seed}"  # noqa: RUF001
-    return draw_allocations(
-        world.ticks, world.ticks, np.array(seen["values"]), [*rounds, *ends], level=0.0, title=title
-    )
+    return draw_allocations(world.ticks, world.ticks, values, [*rounds, *ends], level=0.0, title=title)
 
 
 def _whole(weights: Sequence[float]) -> Array:
@@ -163,13 +167,18 @@ def _whole(weights: Sequence[float]) -> Array:
     return np.asarray(given / given.sum())
 
 
+def _falling(gaps: Sequence[float]) -> float:
+    """Minus the rank correlation with the round; 0 where nothing moves."""
+    return 0.0 if np.ptp(gaps) == 0.0 else -float(spearmanr(np.arange(len(gaps)), gaps).statistic)
+
+
 def claims(figure: Figure, rows: Sequence[Row]) -> list[Claim]:
     """From spread out to the smallest gaps, and in sum nearly lambda*."""
     setting = figure.settings[0].name
     seen = [row.values for row in rows]
     points = len(seen[0]["values"])
     spread = np.array([values["spread"][0] / points for values in seen])
-    falling = np.array([-spearmanr(values["t"], values["mean_gap"]).statistic for values in seen])
+    falling = np.array([_falling(values["mean_gap"]) for values in seen])
     distances = {
         "weighted": np.array([values["tv_sum"][-1] for values in seen]),
         "measured": np.array([values["tv_measured"] for values in seen]),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,7 @@ import joblib
 
 from superlevel import __version__
 from superlevel.errors import InputError, SuperlevelError
-from superlevel.reproduce.quiet import quiet, quieten
+from superlevel.reproduce.quiet import end_with, quiet, quieten
 from superlevel.reproduce.settings import Row, Task
 
 WAIT = 5.0  # seconds for a cluster to answer
@@ -42,7 +42,8 @@ class Processes:
             stack.enter_context(joblib.parallel_config(backend="loky"))
             if self.jobs == 1:
                 stack.enter_context(quiet())
-            yield partial(_results, _parallel(self.jobs), _run if self.jobs == 1 else _run_apart)
+            run = _run if self.jobs == 1 else partial(_run_for, os.getpid())
+            yield partial(_results, _parallel(self.jobs), run)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +70,13 @@ class Dask:
 
         async def knock() -> None:
             """A client that finds nobody keeps trying to say goodbye; a connection does not."""
-            (await connect(self.address, timeout=WAIT)).abort()
+            async with asyncio.timeout(WAIT):  # connect's own ends before the handshake does
+                (await connect(self.address, timeout=WAIT)).abort()
 
         try:
             asyncio.run(knock())
             return Client(self.address, timeout=WAIT, set_as_default=False)
-        except (OSError, ValueError, TypeError, ImportError) as error:
+        except Exception as error:  # whatever listens there may answer anything
             remedy = f"no scheduler answers there within {WAIT:g} s: start one, or leave it out for the cores here"
             raise InputError("--dask", repr(self.address), remedy) from error
 
@@ -103,14 +105,22 @@ def cores() -> int:
 def _results(parallel: joblib.Parallel, run: Callable[[Task], Row], tasks: Sequence[Task]) -> Iterator[Row]:
     try:
         yield from parallel(joblib.delayed(run)(task) for task in tasks)
-    except BrokenExecutor as error:
+    except SuperlevelError:
+        raise
+    except Exception as error:  # joblib's, loky's and Dask's ways to say that somebody is gone
         remedy = "all rows so far are kept: start the same command again, with fewer --jobs if memory was short"
-        raise SuperlevelError(f"a process was killed from outside; {remedy}") from error
+        raise SuperlevelError(f"the workers were lost ({type(error).__name__}); {remedy}") from error
 
 
 def _parallel(jobs: int) -> joblib.Parallel:
     # One task a batch: joblib would bundle short ones, and a killed run would lose the bundle.
-    return joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    return joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="1.5*n_jobs")
+
+
+def _run_for(parent: int, task: Task) -> Row:
+    """In a process of its own, which ends when the one it works for is gone."""
+    end_with(parent)
+    return _run_apart(task)
 
 
 def _run_apart(task: Task) -> Row:

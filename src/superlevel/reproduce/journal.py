@@ -30,7 +30,7 @@ class Journal:
 
     def append(self, row: Row) -> None:
         """One line, in one write, handed to the operating system before anything else happens."""
-        self.file.write(json.dumps(asdict(row)).encode() + b"\n")
+        self.file.write(json.dumps(asdict(row), allow_nan=False).encode() + b"\n")
         self.file.flush()
         self.rows.append(row)
 
@@ -54,9 +54,11 @@ def _lock(file: IO[bytes], path: Path) -> None:
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+    except BlockingIOError as error:
         remedy = "another run is writing there: wait for it, or give another --out"
-        raise InputError("--out", repr(str(path.parent)), remedy) from error
+        raise InputError(str(path), "locked", remedy) from error
+    except OSError:  # a file system without locks: then it is up to the person
+        return
 
 
 def _split(content: bytes) -> tuple[bytes, bytes]:
@@ -68,7 +70,10 @@ def _split(content: bytes) -> tuple[bytes, bytes]:
 def _row(path: Path, number: int, line: bytes) -> Row:
     try:
         given = json.loads(line)
-        return Row(**{field.name: given[field.name] for field in fields(Row)})
+        row = Row(**{field.name: given[field.name] for field in fields(Row)})
+        if not all(isinstance(part, str | int) for part in row.key) or not isinstance(row.values, dict):
+            raise TypeError("fields of other types")
+        return row
     except (ValueError, KeyError, TypeError) as error:
         remedy = "that is not a row of superlevel: take the line out, or give another --out"
         raise InputError(f"{path}:{number}", repr(line[:40].decode(errors="replace")), remedy) from error

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from superlevel.arrays import Array
 from superlevel.reproduce.claims import Above, Claim, judge
-from superlevel.reproduce.outcome import Outcome, Table, scores, standard_error
+from superlevel.reproduce.outcome import Outcome, Table, error_of, scores
 from superlevel.reproduce.reading import area_table, curve_table, pictures
 from superlevel.reproduce.settings import Entry, Figure, Row, Setting, Trial
 from superlevel.reproduce.trials import Loose, LowerBound, OfRank, Simulated
@@ -119,11 +118,12 @@ def read(figure: Figure, rows: Sequence[Row]) -> Outcome:
 
 
 def sample_table(figure: Figure, rows: Sequence[Row], bound: float) -> Table:
-    """For each method: measurements to the last correct label, over the runs that got there."""
+    """For each method: measurements to the last correct label. A run that never got there is later than all others."""
     lasts, wrong = scores(rows, "last"), scores(rows, "wrong")
     lines: list[dict[str, Any]] = []
     for (setting, method), last in lasts.items():
         there = last[np.isfinite(last)]
+        median = float(np.median(np.where(np.isfinite(last), last, np.inf)))
         lines.append(
             {
                 "figure": figure.name,
@@ -132,10 +132,10 @@ def sample_table(figure: Figure, rows: Sequence[Row], bound: float) -> Table:
                 "runs": len(last),
                 "runs_all_correct": len(there),
                 "runs_with_a_wrong_label": int((wrong[setting, method] > 0).sum()),
-                "mean": float(there.mean()) if len(there) else None,
-                "standard_error": float(standard_error(there)) if len(there) else None,
-                "median": float(np.median(there)) if len(there) else None,
-                "times_lower_bound": float(there.mean() / bound) if len(there) else None,
+                "mean_of_those": float(there.mean()) if len(there) else None,
+                "standard_error": error_of(there),
+                "median_of_all": median if np.isfinite(median) else None,
+                "median_times_lower_bound": median / bound if np.isfinite(median) else None,
             }
         )
     return lines
@@ -160,23 +160,22 @@ def judge_ahead(
 ) -> Claim:
     """Whether the rival takes more than ``factor`` times as many measurements to the last correct label."""
     setting = figure.settings[0]
-    first, second = (_needed(rows, setting, method) for method in (ours, rival))
+    lasts = scores(rows, "last")
+    first, second = (lasts[setting.name, method] for method in (ours, rival))
+    missing = {method: int(np.isnan(last).sum()) for method, last in ((ours, first), (rival, second))}
+    # A run that never had all labels right needs more than the budget: a bound that can speak for one side only.
+    first, second = (np.where(np.isnan(last), setting.samples[-1], last) for last in (first, second))
     ratios = np.log10(second / first)
     return judge(
         f"{ours} {far} of {rival}".lower().replace(", ", "-").replace(" ", "-"),
         f"{ours} is {far} of {rival}.",
         {setting.name: ratios},
-        Above(float(np.log10(factor))),
+        Above(float(np.log10(factor)), may_confirm=missing[ours] == 0, may_refute=missing[rival] == 0),
         measure=f"log10 of the measurements to the last correct label, {rival} over {ours}",
         source=source,
         measured={
             "mean_samples": {ours: float(first.mean()), rival: float(second.mean())},
             "geometric_mean_ratio": float(10 ** ratios.mean()),
+            "runs_counted_at_the_budget": missing,
         },
     )
-
-
-def _needed(rows: Sequence[Row], setting: Setting, method: str) -> Array:
-    """(runs,) measurements to the last correct label; a run that never had it counts as if it had at the budget."""
-    last = scores(rows, "last")[setting.name, method]
-    return np.where(np.isfinite(last), last, setting.samples[-1])

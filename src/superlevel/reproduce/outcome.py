@@ -47,9 +47,14 @@ def scores(rows: Sequence[Row], field: str) -> dict[tuple[str, str], Array]:
 
 
 def standard_error(values: Array) -> Array:
-    """Of the mean over the first axis; 0 for one run, of which nothing is known."""
+    """Of the mean over the first axis, for drawing: 0 for one run, of which nothing is known."""
     runs = len(values)
     return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(runs) if runs > 1 else np.zeros(values.shape[1:]))
+
+
+def error_of(values: Array) -> float | None:
+    """The same for numbers (runs,), in tables: nothing for one run."""
+    return float(standard_error(values)) if len(values) > 1 else None
 
 
 def write(folder: Path, name: str, outcome: Outcome, header: Mapping[str, Any]) -> list[Path]:
@@ -65,14 +70,16 @@ def write(folder: Path, name: str, outcome: Outcome, header: Mapping[str, Any]) 
             picture.savefig(content, format=kind, dpi=DPI, metadata={"CreationDate": None} if kind == "pdf" else None)
             written.append(write_bytes(folder / f"{name}{suffix}.{kind}", content.getvalue()))
     told = {**header, "claims": [claim.as_json() for claim in outcome.claims]}
-    written.append(write_bytes(folder / "claims.json", json.dumps(told, indent=2).encode() + b"\n"))
+    written.append(write_bytes(folder / "claims.json", json.dumps(told, indent=2, allow_nan=False).encode() + b"\n"))
     return written
 
 
 def as_csv(table: Table) -> str:
     """The columns of the first line, and every line."""
+    if not table:
+        return ""
     content = io.StringIO()
-    writer = csv.DictWriter(content, fieldnames=list(table[0]) if table else [], lineterminator="\n")
+    writer = csv.DictWriter(content, fieldnames=list(table[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(table)
     return content.getvalue()
@@ -81,6 +88,9 @@ def as_csv(table: Table) -> str:
 def write_bytes(path: Path, content: bytes) -> Path:
     """In one step, as far as anyone who looks can tell."""
     beside = path.with_name(f".{path.name}.part")
-    beside.write_bytes(content)
-    beside.replace(path)
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
     return path

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 
 from superlevel.arrays import Array
 from superlevel.report.curves import Curve, Panel, draw_panels
-from superlevel.reproduce.outcome import Drawings, Table, scores, standard_error
+from superlevel.reproduce.outcome import Drawings, Table, error_of, scores, standard_error
 from superlevel.reproduce.settings import Figure, Row, Setting
 
 REACHED = 0.9  # the F1 that counts as found
@@ -25,7 +25,7 @@ def curve_table(figure: Figure, rows: Sequence[Row]) -> Table:
             "samples": samples,
             "runs": len(values),
             f"mean_{figure.score.field}": mean,
-            "standard_error": error,
+            "standard_error": error if len(values) > 1 else None,
         }
         for setting, method, values in _curves(figure, rows)
         for samples, mean, error in zip(
@@ -92,7 +92,7 @@ def area_table(figure: Figure, rows: Sequence[Row]) -> Table:
                     "method": method,
                     "runs": len(values),
                     "area": float(area),
-                    "standard_error": float(standard_error(values.mean(axis=1))),
+                    "standard_error": error_of(values.mean(axis=1)),
                     # Equal areas share a rank: the mean of the places they take.
                     "rank": float((areas > area).sum() + ((areas == area).sum() + 1) / 2),
                     "samples_to_0.9": reached(values.mean(axis=0), setting.samples),

@@ -72,7 +72,7 @@ class Task:
 
     @property
     def digest(self) -> str:
-        """Of all that the numbers depend on: a row of another budget, other options or another version is another."""
+        """Of the setting, the trial and the version: a row of another budget or with other options is another row."""
         return hashlib.sha256(repr((__version__, self.setting, self.entry.trial)).encode()).hexdigest()[:16]
 
     @property

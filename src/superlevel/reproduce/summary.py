@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from superlevel.reproduce.outcome import Table
+from superlevel.reproduce.outcome import Table, as_csv, write_bytes
+
+
+def write(out: Path, ranked: Table) -> list[Table]:
+    """summary.csv, a line for each setting and method, and overall.csv, a line for each method; the tables of these."""
+    everything = merged(out / "summary.csv", ranked)
+    tables = overall(everything)
+    write_bytes(out / "summary.csv", as_csv(everything).encode())
+    write_bytes(out / "overall.csv", as_csv([line for table in tables for line in table]).encode())
+    return tables
+
+
+def merged(path: Path, ranked: Table) -> Table:
+    """These lines, and those of other figures that a summary had before."""
+    figures = {line["figure"] for line in ranked}
+    if not path.exists():
+        return ranked
+    with path.open(newline="", encoding="utf-8") as file:
+        before = [_line(line) for line in csv.DictReader(file) if line["figure"] not in figures]
+    return [*before, *ranked]
+
+
+def _line(texts: Mapping[str, str]) -> dict[str, Any]:
+    """A line as it was before it was written."""
+    names = {"figure", "setting", "method"}
+    return {name: text if name in names else float(text) if text else None for name, text in texts.items()}
 
 
 def overall(ranked: Table) -> list[Table]:
@@ -18,7 +45,7 @@ def overall(ranked: Table) -> list[Table]:
     groups: dict[tuple[str, ...], list[Sequence[Mapping[str, Any]]]] = {}
     seen = set()
     for lines in _settings(ranked):
-        numbers = tuple(line["area"] for line in lines)
+        numbers = (lines[0]["setting"], *(line["area"] for line in lines))
         if numbers not in seen:
             seen.add(numbers)
             groups.setdefault(tuple(line["method"] for line in lines), []).append(lines)

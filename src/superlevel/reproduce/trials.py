@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from superlevel.confidence.rkhs import RkhsWidth
 from superlevel.goals import ABOVE, BELOW, FractionOfMax, Threshold
 from superlevel.problem import Problem
 from superlevel.reproduce.settings import Setting, Values
-from superlevel.simulation import Run, simulate
+from superlevel.simulation import Run, Step, simulate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,12 +102,12 @@ class LowerBound:
         return {"samples": found.samples}
 
 
-def at(run: Run, samples: tuple[int, ...]) -> list[Labels]:
+def at(run: Run, samples: tuple[int, ...], read: Callable[[Step], Labels] = lambda step: step.labels) -> list[Labels]:
     """The labels of a run's last step within each number of measurements; a run that ended keeps its last."""
     taken = [step.samples for step in run.trace]
     nothing = np.zeros_like(run.labels)
     places = [bisect_right(taken, limit) for limit in samples]
-    return [run.trace[place - 1].labels if place else nothing for place in places]
+    return [read(run.trace[place - 1]) if place else nothing for place in places]
 
 
 def f1(declared: Mask, truth: Mask) -> float:
