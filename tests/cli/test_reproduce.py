@@ -187,7 +187,7 @@ def test_nonsense_is_a_sentence_before_anything_is_computed(
     with pytest.raises(InputError) as caught:
         CliRunner().invoke(app, ["reproduce", *given], catch_exceptions=False)
     assert sentence in str(caught.value)
-    assert not list(tmp_path.glob("out/*"))
+    assert not list(tmp_path.rglob("rows.jsonl"))
 
 
 def test_help_lists_what_there_is() -> None:

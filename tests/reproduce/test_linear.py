@@ -150,6 +150,16 @@ def test_a_run_that_never_was_all_correct_counts_with_the_budget() -> None:
     means = told(claim)["measured"]["mean_samples"]
     assert means == {"MELK": 100.0, "LSE": pytest.approx((BUDGET + 13 * 1000) / 14)}
     assert claim.evidence[0].mean == pytest.approx((4 + 13 * 1) / 14)
+    assert told(claim)["measured"]["runs_counted_at_the_budget"] == {"MELK": 0, "LSE": 1}
+    assert claim.verdict is CONFIRMED
+
+
+@pytest.mark.parametrize(("ours", "rival"), [(BUDGET // 2, None), (None, BUDGET // 2)])
+def test_a_run_that_never_was_all_correct_speaks_for_one_side_only(ours: int | None, rival: int | None) -> None:
+    """It needs more than the budget, and nobody knows how much more."""
+    rows = rows_of(implicit=True, ours=[ours] * 14, rival=[rival] * 14)
+    expected = UNDECIDED if rival is None else REFUTED
+    assert paper_claim(rows, implicit=True).verdict is expected
 
 
 def test_where_neither_was_ever_all_correct_nobody_is_ahead() -> None:
@@ -195,9 +205,8 @@ def test_a_run_that_never_got_there_is_later_than_all_others() -> None:
 def test_a_method_that_never_got_there_has_no_mean() -> None:
     found = line_of(rows_of(ours=[None, None]), "MELK")
     assert (found["runs"], found["runs_all_correct"]) == (2, 0)
-    assert [found[key] for key in ("mean_of_those", "standard_error", "median_of_all", "median_times_lower_bound")] == [
-        None
-    ] * 4
+    numbers = ("mean_of_those", "standard_error", "median_of_all", "median_times_lower_bound")
+    assert [found[key] for key in numbers] == [None] * 4
 
 
 def test_runs_with_a_wrong_label_are_counted_once_each() -> None:
