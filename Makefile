@@ -29,7 +29,8 @@ guarantees: $(READY)  ## The theorems as experiments: a few minutes, and a table
 reproduce: $(READY)  ## Every figure of the paper with a verdict on its claims: an hour on two cores
 	$(BIN)/superlevel reproduce all --out out/reproduce
 
-experiments: $(READY)  ## All methods beyond the paper: the implicit problem, and a real sea floor
+experiments: $(READY)  ## Beyond the paper: its GP in batches, the implicit problem, and a real sea floor
+	$(BIN)/python -m experiments.gp
 	$(BIN)/python -m experiments.implicit
 	$(BIN)/python -m experiments.sea
 

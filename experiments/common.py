@@ -25,7 +25,7 @@ def entry(label: str, method: str, *, trial: type[Simulated] = Simulated, **opti
     return Entry(label=label, trial=trial(method=method, options=tuple(options.items())), paper=True)
 
 
-def run(figure: Figure, columns: Sequence[int], *, reps: int) -> None:
+def run(figure: Figure, columns: Sequence[int], *, reps: int) -> list[Row]:
     """Compute what is missing, then write the curves and print them at some numbers of measurements."""
     console = Console(width=120)
     recipe = Recipe(figure=lambda _: figure, read=lambda made, rows: _read(made, rows, columns))
@@ -33,6 +33,7 @@ def run(figure: Figure, columns: Sequence[int], *, reps: int) -> None:
         made = runner.make(recipe, OUT, work, reps=reps, seed=0, quick=False, watch=bar)
     console.print(as_table(made.outcome.shown, title=f"{figure.title}: {figure.score.label}"))
     console.print(f"wrote {', '.join(str(path) for path in made.paths)}")
+    return made.rows
 
 
 def _read(figure: Figure, rows: Sequence[Row], columns: Sequence[int]) -> Outcome:

@@ -35,6 +35,7 @@ class Made:
     """A figure, and where its files are."""
 
     figure: Figure
+    rows: list[Row]
     outcome: Outcome
     paths: list[Path]
 
@@ -47,7 +48,7 @@ def make(recipe: Recipe, out: Path, work: Work, *, reps: int, seed: int, quick: 
     rows = complete(figure, folder / ROWS, work, reps=reps, seed=seed, watch=watch)
     found = recipe.read(figure, rows)
     header = {"figure": figure.name, "version": __version__, "reps": reps, "seed": seed, "quick": quick}
-    return Made(figure=figure, outcome=found, paths=outcome.write(folder, figure.name, found, header))
+    return Made(figure=figure, rows=rows, outcome=found, paths=outcome.write(folder, figure.name, found, header))
 
 
 def complete(figure: Figure, path: Path, work: Work, *, reps: int, seed: int, watch: Watch) -> list[Row]:
