@@ -1,0 +1,59 @@
+"""Experiments beyond the paper: their worlds are what they say, and one small run of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments import common, gp, implicit, sea
+from superlevel.reproduce.quiet import quiet
+from superlevel.reproduce.settings import Figure, Score, Setting, Task
+
+
+def test_the_raised_cosine_is_found_within_a_fifth_of_its_maximum() -> None:
+    world = implicit.Raised(points=200, length=0.1, noise=0.2, epsilon=0.2)(0)
+    assert world.values.max() == pytest.approx(3.0)
+    assert world.truth.tolist() == (world.values > 2.4).tolist()
+
+
+def test_the_sea_floor_counts_cells_of_exactly_20_m_as_deep() -> None:
+    world = sea.SeaFloor(depth=20.0, noise=0.3)(0)
+    assert len(world.values) == 4841
+    depths = np.round(world.values**2).astype(int)
+    assert np.array_equal(world.truth, depths >= 20)
+    assert (depths == 20).any()
+
+
+def test_mislabelled_cells_fall_with_soundings() -> None:
+    setting = Setting(name="", world=sea.SeaFloor(depth=20.0, noise=0.3), samples=(5, 20, 60))
+    entry = next(entry for entry in sea.ENTRIES if entry.label == "Straddle")
+    with quiet():
+        none, first, last = Task(setting=setting, entry=entry, seed=0).run().values["mislabelled"]
+    deep = int(setting.world(0).truth.sum())
+    assert none == deep  # nothing is told yet, and nothing is guessed to be deep
+    assert 0 < last < first < 4841
+
+
+@pytest.mark.parametrize("permanent", [True, False])
+def test_the_gp_in_batches_has_the_paper_s_three(permanent: bool) -> None:
+    labels = [entry.label for entry in gp.entries("!", permanent=permanent)]
+    assert labels == ["MELK!", "TruVar!", "LSE!"]
+
+
+def test_a_small_experiment_writes_and_shows_its_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(common, "OUT", tmp_path)
+    monkeypatch.setattr(common, "cores", lambda: 1)
+    world = implicit.Raised(points=30, length=0.1, noise=0.2, epsilon=0.2)
+    setting = Setting(name="small", world=world, samples=(10, 20, 30))
+    entries = [entry for entry in implicit.ENTRIES if entry.label in ("LSE-imp", "uniform")]
+    score = Score(field="f1", label="F1")
+    rows = common.run(Figure(name="small", title="T", settings=[setting], entries=entries, score=score), (30,), reps=2)
+    assert [(row.method, row.seed) for row in rows] == [(e.label, seed) for e in entries for seed in (0, 1)]
+    shown = capsys.readouterr().out
+    mean = np.mean([row.values["f1"][-1] for row in rows[:2]])
+    assert f"{mean:.3g} ±" in shown
+    assert (tmp_path / "small" / "small.csv").read_text().count("\n") == 1 + 2 * 3
