@@ -18,7 +18,9 @@ from superlevel.cli.reproduce import as_table
 from superlevel.errors import InputError, SuperlevelError
 from superlevel.reproduce.names import NAMES
 
-COMMAND = [sys.executable, "-m", "superlevel", "reproduce"]
+# A shell that starts the tests in the background has them ignore Ctrl-C, and so would every process they start.
+AWAKE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+COMMAND = [sys.executable, "-c", f"{AWAKE}; from superlevel.cli import main; main()", "reproduce"]
 
 
 def reproduce(*arguments: object) -> str:
