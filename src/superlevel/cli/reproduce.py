@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def run(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME...", help=f"Any of {', '.join(NAMES)}, or {ALL}.", show_default=False),
+        typer.Argument(metavar="NAME", help=f"Any of {', '.join(NAMES)}, or {ALL}.", show_default=False),
     ] = None,
     *,
     reps: Annotated[
