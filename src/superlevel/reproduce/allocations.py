@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure as Picture
-from scipy.linalg import cho_factor, cho_solve
 from scipy.stats import spearmanr
 
-from superlevel import bounds
+from superlevel import bounds, linalg
 from superlevel.arrays import Array
 from superlevel.bounds.setting import as_features
+from superlevel.design import information_factor
 from superlevel.features import Features
 from superlevel.report.allocations import Allocation, draw_allocations
 from superlevel.reproduce.claims import Above, Claim, judge
@@ -88,9 +88,8 @@ def distance(first: Array, second: Array) -> float:
 
 def complexity(features: Features, weights: Array, gaps: Array, ridge: float) -> float:
     """max_x ||phi(x)||^2_{A(weights)^-1} / gap(x)^2: what Theorem 1 has the least of."""
-    phi = features.array
-    information = (phi.T * weights) @ phi + ridge * np.eye(phi.shape[1])
-    variances = np.einsum("ij,ji->i", phi, cho_solve(cho_factor(information), phi.T))
+    factor = information_factor(features.array, weights, ridge=ridge)
+    variances = linalg.squared_norms(linalg.whiten(factor, features.array))
     return float((variances / gaps**2).max())
 
 

@@ -108,11 +108,12 @@ def believed(method: str) -> Simulated:
 def read(figure: Figure, rows: Sequence[Row]) -> Outcome:
     """F1 curves with the lower bound as a line, and the measurements to the last correct label."""
     bound = float(np.mean([row.values["samples"] for row in rows if row.method == BOUND]))
+    samples = sample_table(figure, rows, bound)
     return Outcome(
-        tables={"": curve_table(figure, rows), "-samples": sample_table(figure, rows, bound)},
+        tables={"": curve_table(figure, rows), "-samples": samples},
         pictures=pictures(figure, rows, lines={BOUND: bound}),
         claims=claims(figure, rows),
-        shown=sample_table(figure, rows, bound),
+        shown=samples,
         ranked=area_table(figure, rows),
     )
 

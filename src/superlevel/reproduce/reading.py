@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure as Picture
+from scipy.stats import rankdata
 
 from superlevel.arrays import Array
 from superlevel.report.curves import Curve, Panel, draw_panels
@@ -27,7 +28,8 @@ def curve_table(figure: Figure, rows: Sequence[Row]) -> Table:
             f"mean_{figure.score.field}": mean,
             "standard_error": error if len(values) > 1 else None,
         }
-        for setting, method, values in _curves(figure, rows)
+        for setting, curves in _curves(figure, rows)
+        for method, values in curves.items()
         for samples, mean, error in zip(
             setting.samples, values.mean(axis=0).tolist(), standard_error(values).tolist(), strict=True
         )
@@ -54,12 +56,12 @@ def _picture(figure: Figure, rows: Sequence[Row], methods: set[str], lines: Mapp
                     mean=values.mean(axis=0),
                     error=standard_error(values),
                 )
-                for at, method, values in _curves(figure, rows)
-                if at is setting and method in methods
+                for method, values in curves.items()
+                if method in methods
             ],
             lines=list(lines.items()),
         )
-        for setting in figure.settings
+        for setting, curves in _curves(figure, rows)
     ]
     columns = len(panels) if len(panels) < 4 else round(len(panels) ** 0.5)
     return draw_panels(
@@ -67,24 +69,19 @@ def _picture(figure: Figure, rows: Sequence[Row], methods: set[str], lines: Mapp
     )
 
 
-def _curves(figure: Figure, rows: Sequence[Row]) -> list[tuple[Setting, str, Array]]:
-    """Setting, method and scores (runs, places), in the figure's order."""
+def _curves(figure: Figure, rows: Sequence[Row]) -> list[tuple[Setting, dict[str, Array]]]:
+    """For each setting the scores (runs, places) of each method that has any, in the figure's order."""
     found = scores(rows, figure.score.field)
-    return [
-        (setting, entry.label, found[setting.name, entry.label])
-        for setting in figure.settings
-        for entry in figure.entries
-        if (setting.name, entry.label) in found
-    ]
+    labels = [entry.label for entry in figure.entries]
+    return [(s, {m: found[s.name, m] for m in labels if (s.name, m) in found}) for s in figure.settings]
 
 
 def area_table(figure: Figure, rows: Sequence[Row]) -> Table:
     """For each setting and method: the area under F1, its rank, and the measurements to an F1 of 0.9."""
     lines = []
-    for setting in figure.settings:
-        curves = [(method, values) for at, method, values in _curves(figure, rows) if at is setting]
-        areas = np.array([values.mean() for _, values in curves])
-        for (method, values), area in zip(curves, areas, strict=True):
+    for setting, curves in _curves(figure, rows):
+        areas = np.array([values.mean() for values in curves.values()])
+        for (method, values), area, rank in zip(curves.items(), areas, rankdata(-areas), strict=True):
             lines.append(
                 {
                     "figure": figure.name,
@@ -93,8 +90,7 @@ def area_table(figure: Figure, rows: Sequence[Row]) -> Table:
                     "runs": len(values),
                     "area": float(area),
                     "standard_error": error_of(values.mean(axis=1)),
-                    # Equal areas share a rank: the mean of the places they take.
-                    "rank": float((areas > area).sum() + ((areas == area).sum() + 1) / 2),
+                    "rank": float(rank),
                     "samples_to_0.9": reached(values.mean(axis=0), setting.samples),
                 }
             )
