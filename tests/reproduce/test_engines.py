@@ -75,7 +75,12 @@ def test_a_listener_that_never_speaks_is_given_up(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("superlevel.reproduce.engines.WAIT", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         closed = threading.Event()  # by us, so that waiting for ever is a failure and not a test that hangs
-        timer = threading.Timer(60, lambda: (closed.set(), mute.close()))
+
+        def close() -> None:
+            closed.set()
+            mute.close()
+
+        timer = threading.Timer(60, close)
         timer.start()
         address = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
         with pytest.raises(InputError, match="no scheduler answers there"), Dask(address=address).running():
