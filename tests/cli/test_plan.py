@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 from superlevel.cli import app
-from superlevel.cli.kernels import KernelName, make_kernel
 from superlevel.errors import InputError
 from tests.worlds import paper_arms
 
@@ -48,7 +47,7 @@ def test_the_paper_s_benchmark_has_a_lower_bound_of_372(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("goal", [("--threshold", 20), ("--fraction", 0.1)])
 def test_a_pilot_with_blanks_is_filled_in(survey: Path, goal: tuple[str, float]) -> None:
-    kernel = ("--kernel", "matern", "--length-scale", 0.5, "--length-scale", 1.5, "--amplitude", 3)
+    kernel = ("--kernel", "9 * Matern([0.5, 1.5], nu=2.5)")
     shown = plan(survey, "--guess", "depth", *goal, "--noise", 0.5, "--mean", 20, "--tolerance", 0.5, *kernel)
     assert "3 of 4 values are given; the kernel predicts the others." in shown
     assert "lower bound" in shown
@@ -56,7 +55,7 @@ def test_a_pilot_with_blanks_is_filled_in(survey: Path, goal: tuple[str, float])
 
 def test_a_guess_exactly_at_the_level_never_ends_without_a_tolerance(survey: Path) -> None:
     survey.write_text(SURVEY.replace("1,1,", "1,1,20"))
-    shown = plan(survey, "--guess", "depth", "--threshold", 20, "--noise", 1, "--mean", 20, "--kernel", "rbf")
+    shown = plan(survey, "--guess", "depth", "--threshold", 20, "--noise", 1, "--mean", 20, "--kernel", "RBF(1)")
     assert "never" in shown
 
 
@@ -70,10 +69,13 @@ def test_a_guess_exactly_at_the_level_never_ends_without_a_tolerance(survey: Pat
         (["--guess", "depth", "--noise", "1", "--threshold", "1", "--delta", "2"], "delta is 2.0"),
         (["--guess", "depth", "--noise", "1", "--fraction", "1.5"], "epsilon is 1.5"),
         (["--guess", "depth", "--noise", "1", "--threshold", "1", "--out", "plan.txt"], "end it in .csv"),
-        (["--guess", "depth", "--noise", "1", "--threshold", "1", "--length-scale", "2"], "--kernel is linear"),
         (
-            ["--guess", "depth", "--noise", "1", "--threshold", "1", "--kernel", "rbf", *(["--length-scale", "1"] * 3)],
-            "--length-scale is there 3 times: give it once, or 2 times",
+            ["--guess", "depth", "--noise", "1", "--threshold", "1", "--kernel", "RFB(1)"],
+            "--kernel is 'RFB.1.', where RFB is no known kernel: did you mean RBF?",
+        ),
+        (
+            ["--guess", "depth", "--noise", "1", "--threshold", "1", "--kernel", "RBF([1, 1, 1])"],
+            "give a kernel for points with 2 coordinates",
         ),
     ],
 )
@@ -85,12 +87,3 @@ def test_bad_input_is_one_sentence(survey: Path, arguments: list[str], sentence:
 def test_help_teaches() -> None:
     shown = CliRunner().invoke(app, ["plan", "--help"], env={"COLUMNS": "200"}).output
     assert "Example: superlevel plan harbour.csv" in shown
-
-
-def test_kernels_are_made_as_they_are_named() -> None:
-    points = np.array([[0.0, 0.0], [1.0, 2.0]])
-    rbf = make_kernel(KernelName.RBF, length_scales=[2.0], amplitude=3.0, dimension=2)
-    assert rbf(points)[0, 1] == pytest.approx(9 * np.exp(-5 / 8))
-    scaled = make_kernel(KernelName.RBF, length_scales=[1.0, 2.0], amplitude=1.0, dimension=2)
-    assert scaled(points)[0, 1] == pytest.approx(np.exp(-1))
-    assert make_kernel(KernelName.LINEAR, length_scales=[], amplitude=1.0, dimension=2) is None

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from superlevel import kernels
 from superlevel.arrays import Array
-from superlevel.cli.kernels import KernelName, make_kernel
 from superlevel.domain import Domain, read_columns, read_values
 from superlevel.errors import InputError
 from superlevel.goals import FractionOfMax, Goal, Threshold
@@ -38,11 +38,13 @@ def run(
     columns: Annotated[
         list[str] | None, typer.Option("--column", help="A coordinate; once for each. Default: all but the guess.")
     ] = None,
-    kernel: Annotated[KernelName, typer.Option(help="How values at two points go together.")] = KernelName.LINEAR,
-    length_scale: Annotated[
-        list[float] | None, typer.Option(help="Of the kernel: once for all coordinates, or once for each.")
-    ] = None,
-    amplitude: Annotated[float, typer.Option(help="Standard deviation of f around its mean, for the kernel.")] = 1.0,
+    kernel: Annotated[
+        str,
+        typer.Option(
+            help="How values at two points go together, as in scikit-learn: RBF(0.4) is correlated over about 0.4, "
+            "9 * RBF([0.4, 2]) has a standard deviation of 3 and a length for each coordinate."
+        ),
+    ] = "linear",
     mean: Annotated[float, typer.Option(help="Known mean of f, taken off first.")] = 0.0,
     bound: Annotated[
         float | None, typer.Option(help="B with |f - mean| <= B. Default: 1.5 times what the guess reaches.")
@@ -57,8 +59,8 @@ def run(
     The lower bound holds for every method. The others are what MELK (--threshold) or MILK (--fraction) take with the
     guarantees of the theory. Everything depends on how near to the level the guess comes: try --tolerance.
 
-    Example: superlevel plan harbour.csv --guess depth --threshold 20 --noise 0.5 --mean 18 --kernel rbf
-    --length-scale 0.3 --tolerance 1
+    Example: superlevel plan harbour.csv --guess depth --threshold 20 --noise 0.5 --mean 18 --kernel "9 * RBF(0.4)"
+    --tolerance 1
     """
     goal = _goal(threshold, fraction)
     if out is not None:
@@ -68,12 +70,11 @@ def run(
     domain = Domain.read(points, columns=chosen)
     console = Console()
     with console.status("loading scipy and scikit-learn"):
+        parsed = kernels.parse(kernel)
         from superlevel import bounds  # noqa: PLC0415  slow to import, and --help needs none of it
 
-        scales = length_scale or ([] if kernel is KernelName.LINEAR else [1.0])
-        made = make_kernel(kernel, length_scales=scales, amplitude=amplitude, dimension=domain.dimension)
         problem = Problem(
-            Domain(domain.points, made, names=domain.names),
+            Domain(domain.points, parsed, names=domain.names),
             goal=goal,
             noise=noise,
             bound=bound,

@@ -1,0 +1,17 @@
+"""Kernels as text and as data: what people type, and what a study keeps.
+
+text         4.0 * RBF(0.1) + WhiteKernel(0.01)    `parse` reads it, `expression` writes it, `phrase` shortly
+description  {"kernel": "Sum", "k1": {...}, ...}   strict JSON: `restore` reads it, `describe` writes it
+kernel       an object of scikit-learn, or None for the linear kernel
+
+>>> kernel = parse("4 * Matern([0.2, 1], nu=2.5) + whitekernel(0.01)")
+>>> expression(kernel)
+'4.0 * Matern([0.2, 1.0], nu=2.5) + WhiteKernel(0.01)'
+>>> restore(describe(kernel)) == kernel
+True
+"""
+
+from superlevel.kernels.descriptions import describe, restore
+from superlevel.kernels.text import expression, parse, phrase
+
+__all__ = ["describe", "expression", "parse", "phrase", "restore"]
