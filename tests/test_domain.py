@@ -441,7 +441,7 @@ CELL = "give a finite number with a decimal point, or choose other columns with 
         ("x,y\n1,2\n3,\n", "{path}, line 3, column 'y' is empty: " + CELL),
         ("x,y\nnan,2\n", "{path}, line 2, column 'x' is 'nan': " + CELL),
         ("x,y\n1,-inf\n", "{path}, line 2, column 'y' is '-inf': " + CELL),
-        ("x;y\n1;2\n", "{path}, line 2, column 'x;y' is '1;2': " + CELL),
+        ("x;y\n1;2\n", "{path}, line 2, column 'x;y' is '1;2': save it with commas instead of ';'"),
         ("x,y\n1\n", "{path}, line 2, column 'y' is missing: give 2 cells, as in the header"),
         ("x,y\n1,2\n\n3,4\n", "{path}, line 3, column 'x' is missing: give 2 cells, as in the header"),
         ("x,y\n1,2,3\n", "{path}, line 2 is 3 cells long: give 2 cells, as in the header"),

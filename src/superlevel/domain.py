@@ -8,25 +8,22 @@ K           (n, n)  kernel matrix K_ij = k(x_i, x_j); never stored, only blocks 
 
 from __future__ import annotations
 
-import csv
-import math
 import os
 import reprlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, Indices, Mask, as_matrix
 from superlevel.errors import InputError
+from superlevel.tables import as_names, read_table
 
 _CHECKED_POINTS = 200
 _RTOL = 1e-8
 _SHOWN_COORDINATES = 4
-NUMBER = "give a finite number with a decimal point, or choose other columns with columns=[...]"
 
 
 class Kernel(Protocol):
@@ -80,10 +77,9 @@ class Domain:
             columns: the columns that hold the coordinates, in the wanted order; by default all.
             kernel: as for the constructor.
         """
-        header, *rows = _read_rows(path)
-        places = _places(header, columns)
-        numbers = [_numbers(row, header.cells, places) for row in rows]
-        return cls(numbers, kernel, names=[header.cells[place] for place in places])
+        table = read_table(path)
+        places = table.places(columns)
+        return cls(table.numbers(places), kernel, names=[table.header.cells[place] for place in places])
 
     @property
     def n(self) -> int:
@@ -141,7 +137,7 @@ class Domain:
 
 def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """The names in the first line of a CSV file, without empty ones."""
-    return tuple(name for name in _read_rows(path)[0].cells if name)
+    return tuple(name for name in read_table(path).header.cells if name)
 
 
 def read_values(path: str | os.PathLike[str], column: str) -> Array:
@@ -149,9 +145,9 @@ def read_values(path: str | os.PathLike[str], column: str) -> Array:
 
     The file is as for `Domain.read`, whose points it belongs to: a pilot survey has blanks where nothing was measured.
     """
-    header, *rows = _read_rows(path)
-    (place,) = _places(header, [column])
-    return np.array([_number_or_blank(row, header.cells, place) for row in rows])
+    table = read_table(path)
+    (place,) = table.places([column])
+    return np.array(table.numbers_or_blanks(place))
 
 
 # --- points and names
@@ -187,24 +183,13 @@ def _frame_numbers(frame: Any) -> Array:
 
 
 def _checked_names(names: Sequence[str], dimension: int) -> tuple[str, ...]:
-    checked = _as_names("names", names, remedy=f"give {dimension} names, one for each coordinate of the points")
+    checked = as_names("names", names, remedy=f"give {dimension} names, one for each coordinate of the points")
     for j, name in enumerate(checked):
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"names[{j}]", repr(name), "give a name of at least one letter")
     if len(checked) != dimension:
         raise InputError("names", repr(checked), f"give {dimension} names, one for each coordinate of the points")
     return tuple(str(name) for name in checked)
-
-
-def _as_names(field: str, names: Sequence[str], *, remedy: str) -> tuple[str, ...]:
-    """The names of a list, all different; a single string is not taken for the list of its letters."""
-    if isinstance(names, str) or not hasattr(names, "__iter__"):
-        raise InputError(field, repr(names), remedy)
-    listed = tuple(names)
-    for j, name in enumerate(listed):
-        if name in listed[:j]:
-            raise InputError(f"{field}[{j}]", f"{name!r} again", "give every name once")
-    return listed
 
 
 # --- kernel
@@ -258,105 +243,3 @@ def _evaluate(domain: Domain, compute: Callable[[], Any], shape: tuple[int, ...]
         got = f"{domain.kernel!r}, which gives {values[~np.isfinite(values)][0]} at some of the points"
         raise InputError("kernel", got, "check its parameters and the scale of the points")
     return values
-
-
-# --- tables
-
-
-class _Row(NamedTuple):
-    place: str
-    """File and line, as an error names them."""
-    cells: list[str]
-    """Cells without the blanks around them."""
-
-    def column(self, name: str) -> str:
-        return f"{self.place}, column {name!r}"
-
-
-def _read_rows(path: str | os.PathLike[str]) -> list[_Row]:
-    """Header and at least one further row, without blank lines at the end."""
-    try:
-        file = Path(path)
-    except TypeError as error:
-        raise InputError("path", reprlib.repr(path), "give the name of a CSV file") from error
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:  # spreadsheets write a byte order mark
-            rows = _parse(str(file), lines)
-    except OSError as error:
-        remedy = f"give a CSV file that can be read ({error.strerror})"
-        raise InputError("path", repr(str(file)), remedy) from error
-    except UnicodeDecodeError as error:
-        raise InputError("path", f"{str(file)!r}, which is not UTF-8 text", "save the file as CSV in UTF-8") from error
-    while rows and not any(rows[-1].cells):
-        rows.pop()
-    if not rows:
-        raise InputError("path", f"{str(file)!r}, which is empty", "give a header and one line for each point")
-    _check_header(rows[0])
-    if len(rows) == 1:
-        raise InputError("path", f"{str(file)!r}, which has a header only", "add one line for each point")
-    return rows
-
-
-def _parse(name: str, lines: Iterable[str]) -> list[_Row]:
-    # strict, because a quote that is never closed would otherwise swallow the rest of the file
-    reader = csv.reader(lines, skipinitialspace=True, strict=True)
-    try:
-        return [_Row(f"{name}, line {reader.line_num}", [cell.strip() for cell in cells]) for cells in reader]
-    except csv.Error as error:
-        raise InputError(f"{name}, line {reader.line_num}", "not CSV", f"check its quotes ({error})") from error
-
-
-def _check_header(header: _Row) -> None:
-    filled = [cell for cell in header.cells if cell]
-    if not filled:
-        raise InputError(header.place, "blank", "put the names of the columns there")
-    if all(_is_number(cell) for cell in filled):
-        raise InputError(header.place, reprlib.repr(",".join(header.cells)), "put the names of the columns there")
-    for j, name in enumerate(filled):
-        if name in filled[:j]:
-            raise InputError(header.column(name), "there more than once", "give every column its own name")
-
-
-def _places(header: _Row, columns: Sequence[str] | None) -> list[int]:
-    """Positions of the wanted columns in the header."""
-    if columns is None:
-        if "" in header.cells:
-            place = f"{header.place}, column {header.cells.index('') + 1}"
-            raise InputError(place, "without a name", "name it, or choose the others with columns=[...]")
-        return list(range(len(header.cells)))
-    known = ", ".join(repr(name) for name in header.cells if name)
-    wanted = _as_names("columns", columns, remedy=f"give a list of names out of {known}")
-    if not wanted:
-        raise InputError("columns", "empty", f"give a list of names out of {known}")
-    for name in wanted:
-        if not name or name not in header.cells:
-            raise InputError(header.column(name), "missing", f"choose out of {known}")
-    return [header.cells.index(name) for name in wanted]
-
-
-def _numbers(row: _Row, header: list[str], places: list[int], *, remedy: str = NUMBER) -> list[float]:
-    """The wanted cells of a row as finite numbers."""
-    if len(row.cells) > len(header):
-        raise InputError(row.place, f"{len(row.cells)} cells long", f"give {len(header)} cells, as in the header")
-    if len(row.cells) < len(header):
-        name = header[len(row.cells)]
-        raise InputError(row.column(name), "missing", f"give {len(header)} cells, as in the header")
-    for place in places:
-        cell = row.cells[place]
-        if not _is_number(cell) or not math.isfinite(float(cell)):
-            raise InputError(row.column(header[place]), reprlib.repr(cell) if cell else "empty", remedy)
-    return [float(row.cells[place]) for place in places]
-
-
-def _number_or_blank(row: _Row, header: list[str], place: int) -> float:
-    if len(row.cells) == len(header) and not row.cells[place]:
-        return math.nan
-    return _numbers(row, header, [place], remedy="give a finite number with a decimal point, or leave it empty")[0]
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
