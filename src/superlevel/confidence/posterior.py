@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from superlevel.arrays import Array
+from superlevel.arrays import Array, Indices
 from superlevel.goals import Bounds, FractionByPoints, FractionOfMax, Reader, Reading, Threshold
 from superlevel.posterior import Posterior
 from superlevel.records import Knowledge, Plan, State
@@ -79,11 +79,24 @@ class PosteriorConfidence:
         assert state.posterior is not None
         return self.widths.at(state.posterior), self.widths.extra(state.posterior)
 
+    @property
+    def memoryless(self) -> bool:
+        """Unless intervals remember how narrow they were."""
+        return not self.intersected
+
     def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
         """With the measurements (N,), in the order of ``plan.indices``."""
         assert state.posterior is not None
+        return self._known(state, state.posterior.told(plan.indices, measured))
+
+    def observe(self, state: State, points: Indices, measured: Array, noise: Array | None) -> Knowledge:
+        """With measurements (N,) at any points. Of many at once, each is compared with what those before it predict."""
+        assert state.posterior is not None
+        return self._known(state, state.posterior.told(points, measured, noise=noise, in_turn=True))
+
+    def _known(self, state: State, posterior: Posterior) -> Knowledge:
+        assert state.posterior is not None
         assert state.intervals is not None
-        posterior = state.posterior.told(plan.indices, measured)
         intervals, doubts = self._intervals(posterior), _surprised(state.posterior, posterior)
         if self.intersected and state.samples:
             intervals, more = _intersection(state.intervals, intervals)

@@ -61,6 +61,7 @@ class Rips:
     """The directions, (n,) or (n, n), whose length is not zero."""
 
     rounds_only = True
+    memoryless = False
 
     def begin(self) -> tuple[Reading, None, None]:
         """Directions of length zero are known without measuring: at phi(x) = 0, f(x) is the mean.

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel.arrays import Array, Labels, as_seed, as_vector, frozen
+from superlevel.arrays import Array, Indices, Labels, as_points, as_seed, as_vector, frozen
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Reader, Reading, Threshold
 from superlevel.posterior import Posterior
@@ -56,8 +56,22 @@ class Confidence(Protocol):
         """beta^1/2 for the rule, NaN where there is none, and what half-widths have on top."""
         ...
 
+    @property
+    def memoryless(self) -> bool:
+        """Whether what is known depends on the measurements alone, in whatever order and portions they came."""
+        ...
+
     def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
         """What the measurements (N,) of a plan add."""
+        ...
+
+
+@runtime_checkable
+class Observing(Confidence, Protocol):
+    """A confidence that needs no plan."""
+
+    def observe(self, state: State, points: Indices, measured: Array, noise: Array | None) -> Knowledge:
+        """What measurements (N,) at any points (N,) add, whoever planned them."""
         ...
 
 
@@ -104,21 +118,12 @@ class Method:
         if state.stop is not None:
             raise SuperlevelError(f"nothing is left to measure: {state.stop.value}")
         phase = state.phase + len(pending)
-        width, margin = self.confidence.width(state)
-        choice = self.rule.choose(
-            View(
-                phase=phase,
-                undecided=state.undecided,
-                posterior=state.posterior,
-                pending=np.concatenate([np.empty(0, dtype=np.int64), *(plan.indices for plan in pending)]),
-                intervals=state.intervals,
-                width=width,
-                margin=margin,
-                start=state.design,
-                sizes=self.sizes,
-                seed=state.seed,
-            )
-        )
+        out = np.concatenate([np.empty(0, dtype=np.int64), *(plan.indices for plan in pending)])
+        return self.planned(state, self.rule.choose(self.view(state, phase=phase, pending=out)), pending=pending)
+
+    def planned(self, state: State, choice: Choice, *, pending: Sequence[Plan] = ()) -> Plan:
+        """The plan of a choice that was made in this state, now or earlier."""
+        phase = state.phase + len(pending)
         return Plan(
             phase=phase,
             weights=choice.weights,
@@ -129,41 +134,84 @@ class Method:
             campaign=self._campaign(state.seed),
         )
 
+    def view(self, state: State, *, phase: int, pending: ArrayLike = (), sizes: Sizes | None = None) -> View:
+        """What the rule looks at in this phase, with points (m,) that are being measured already.
+
+        ``sizes`` stands in for the method's own, for a batch of another size.
+        """
+        width, margin = self.confidence.width(state)
+        return View(
+            phase=phase,
+            undecided=state.undecided,
+            posterior=state.posterior,
+            pending=as_points("pending", pending, count=len(state.labels)),
+            intervals=state.intervals,
+            width=width,
+            margin=margin,
+            start=state.design,
+            sizes=self.sizes if sizes is None else sizes,
+            seed=state.seed,
+        )
+
     def tell(self, state: State, plan: Plan, values: ArrayLike) -> tuple[State, Info]:
         """What the measured values (plan.total,) show; they are in the order of ``plan.indices``."""
         measured = self._checked(state, plan, values)
         known = self.confidence.learn(state, plan, measured)
+        told = replace(
+            self._after(state, known, plan.total),
+            design=plan.certificate if known.posterior is not None else None,
+            told=state.told if self.confidence.rounds_only else state.told | {plan.origin},
+            history=_hashed(state.history, plan.origin, measured.tobytes()),
+        )
+        info = _info(known, plan.phase, plan.total, plan.precision, self._doubts(plan, measured) + self._outside(told))
+        for doubt in info.warnings:
+            warnings.warn(doubt, AssumptionWarning, stacklevel=2)
+        return told, info
+
+    @property
+    def memoryless(self) -> bool:
+        """Whether labels depend on the measurements alone, in whatever order and portions they came."""
+        return self.confidence.memoryless and not self.permanent
+
+    def observe(
+        self, state: State, points: ArrayLike, values: ArrayLike, *, noise: ArrayLike | None = None
+    ) -> tuple[State, Info]:
+        """What values (N,) at any points (N,) show, whoever planned them; ``noise`` (N,) are their own deviations.
+
+        Where a round must be told as a whole there is no such thing. What speaks against the assumptions is in the
+        Info, and nothing is warned of.
+        """
+        self._check_state(state)
+        if not isinstance(self.confidence, Observing):
+            remedy = "rounds are told as a whole: give tell(state, plan, values)"
+            raise InputError("points", "told without a plan", remedy)
+        places = as_points("points", points, count=len(state.labels))
+        measured = as_vector("values", values, length=len(places))
+        deviations = None if noise is None else as_vector("noise", noise, length=len(places))
+        known = self.confidence.observe(state, places, measured, deviations)
+        own = b"" if deviations is None else deviations.tobytes()
+        history = _hashed(state.history, places.tobytes(), measured.tobytes(), own)
+        told = replace(self._after(state, known, len(places)), history=history)
+        return told, _info(known, state.phase, len(places), None, self._outside(told))
+
+    def _after(self, state: State, known: Knowledge, samples: int) -> State:
+        """With what the confidence has learned, and what that decides."""
         before = state.reading
         if not self.permanent:
             n = self.problem.domain.n
             before = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.reader.directions(n))
         reading = self.reader.read(before, known.deciding)
-        told = State(
+        return State(
             seed=state.seed,
             phase=state.phase + 1,
             reading=reading,
-            samples=state.samples + plan.total,
+            samples=state.samples + samples,
             stop=self._stop(reading.labels, known.intervals, state.phase + 1),
             posterior=known.posterior,
             intervals=known.intervals,
-            design=plan.certificate if known.posterior is not None else None,
-            told=state.told if self.confidence.rounds_only else state.told | {plan.origin},
+            told=state.told,
             campaign=state.campaign,
-            history=_hashed(state.history, plan.origin, measured.tobytes()),
         )
-        doubts = (*self._doubts(plan, measured), *known.warnings, *self._outside(told))
-        info = Info(
-            phase=plan.phase,
-            samples=plan.total,
-            precision=plan.precision,
-            estimates=known.estimates,
-            bounds=known.bounds,
-            bias=known.bias,
-            warnings=doubts,
-        )
-        for doubt in doubts:
-            warnings.warn(doubt, AssumptionWarning, stacklevel=2)
-        return told, info
 
     def guess(self, state: State) -> Labels:
         """(n,) what to say of every point if one must: its label, and where there is none, the likelier one.
@@ -305,6 +353,18 @@ class Method:
         )
 
 
+def _info(known: Knowledge, phase: int, samples: int, precision: float | None, doubts: tuple[str, ...]) -> Info:
+    return Info(
+        phase=phase,
+        samples=samples,
+        precision=precision,
+        estimates=known.estimates,
+        bounds=known.bounds,
+        bias=known.bias,
+        warnings=(*doubts, *known.warnings),
+    )
+
+
 def _hashed(*parts: str | bytes) -> str:
     digest = blake2b(digest_size=16)
     for part in parts:
@@ -315,4 +375,5 @@ def _hashed(*parts: str | bytes) -> str:
 def _parameters(kernel: Any) -> str:
     """Everything that a kernel was made of: scikit-learn's repr has three digits only."""
     known = kernel.get_params() if hasattr(kernel, "get_params") else {}
-    return repr((kernel, sorted((name, repr(value)) for name, value in known.items())))
+    exact = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in known.items()}
+    return repr((kernel, sorted((name, repr(value)) for name, value in exact.items())))

@@ -100,10 +100,14 @@ class Posterior:
         """(m, n) covariances of these points with all points."""
         return self.covariance.columns(as_points("points", points, count=len(self.mean)))
 
-    def told(self, points: ArrayLike, values: ArrayLike, *, noise: ArrayLike | None = None) -> Posterior:
+    def told(
+        self, points: ArrayLike, values: ArrayLike, *, noise: ArrayLike | None = None, in_turn: bool = False
+    ) -> Posterior:
         """After measurements (N,) at these points (N,), in any order and with repeats.
 
-        ``noise`` are their standard deviations, (N,) or one for all; by default those of the points.
+        ``noise`` are their standard deviations, (N,) or one for all; by default those of the points. Predictions are
+        compared with what was measured as of before all of them; ``in_turn``, point after point in ascending order, as
+        of before each: a block that holds a whole campaign would otherwise be compared with the prior only.
         """
         places = as_points("points", points, count=len(self.mean))
         measured = as_vector("values", values, length=len(places))
@@ -130,7 +134,7 @@ class Posterior:
             unchecked=self.unchecked + len(distinct),
             terms=self.terms + len(distinct),
             squares=self.squares + float(whitened @ whitened),
-            excess=self.excess + float((errors**2 - expected).sum()),
+            excess=self.excess + float(_in_turn(change.factor, whitened) if in_turn else (errors**2 - expected).sum()),
         )
         return found._checked()
 
@@ -246,6 +250,11 @@ def begin(domain: Domain, *, noise: float | ArrayLike, mean: float = 0.0) -> Pos
         refreshed=0,
         floor=0.0,
     )
+
+
+def _in_turn(factor: Array, whitened: Array) -> float:
+    """Row i of L^-1 errors is the error of the i-th prediction given those before it, in units of its deviation."""
+    return float((np.diag(factor) ** 2 * (whitened**2 - 1)).sum())
 
 
 def _less(variance: Array, rows: Array) -> Array:

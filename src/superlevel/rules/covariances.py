@@ -44,21 +44,39 @@ class AverageRule:
     worth: Worth | None = None
 
     def choose(self, view: View) -> Choice:
+        posed = self._posed(view)
+        if posed is None:
+            return Chance().choose(view)  # all is known that these points can tell
+        among, mixture = posed
+        n = len(view.undecided)
+        start = view.start if len(among.points) == n else None
+        found = among.solve(n, rtol=self.rtol, mixture=mixture, start=start)
+        weights = numbers(found, self.worth)
+        counts = design.systematic(weights, view.total, rng=view.rng())
+        return Choice(weights=weights, counts=counts, certificate=found)
+
+    def certify(self, view: View, found: design.Design) -> float:
+        """The lower bound of a design that was chosen in this view, recomputed without any solver."""
+        posed = self._posed(view)
+        if posed is None:
+            return 0.0
+        among, mixture = posed
+        return among.certify(found.weights, mixture, rtol=self.rtol)  # this average, whichever the design says it is of
+
+    def _posed(self, view: View) -> tuple[_Among, Array] | None:
+        """The points that take part, and the weights of their variances; None where nothing is left to learn."""
         # The noise where a unit of money buys most: there the batch will be.
         best = int(np.argmin(self.noise) if self.worth is None else np.argmax(self.worth.roots))
         posterior, ridge = view.known, float(self.noise[best]) / view.total
         mixture, _ = self.weights.at(view)
         if not (mixture * posterior.variance).any():
-            return Chance().choose(view)  # all is known that these points can tell
-        chosen, start = np.arange(len(mixture)), view.start
+            return None
+        chosen = np.arange(len(mixture))
         if len(mixture) > CANDIDATES:
             chosen, shares = sampled(mixture * posterior.variance, CANDIDATES, view.rng(SAMPLING))
-            mixture, start = mixture[chosen] * shares, None
-        among = _Among(points=chosen, covariance=posterior.columns(chosen)[:, chosen], worth=self.worth)
-        found = among.solve(len(posterior.mean), ridge=ridge, rtol=self.rtol, mixture=mixture, start=start)
-        weights = numbers(found, self.worth)
-        counts = design.systematic(weights, view.total, rng=view.rng())
-        return Choice(weights=weights, counts=counts, certificate=found)
+            mixture = mixture[chosen] * shares
+        covariance = posterior.columns(chosen)[:, chosen]
+        return _Among(points=chosen, covariance=covariance, worth=self.worth, ridge=ridge), mixture
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,17 +92,25 @@ class SampledWorst:
     worth: Worth | None = None
 
     def choose(self, view: View) -> Choice:
+        among = self._posed(view)
+        if not among.covariance.any():
+            return Chance().choose(view)
+        found = among.solve(len(view.undecided), rtol=self.rtol)
+        weights = numbers(found, self.worth)
+        return Choice(weights=weights, counts=design.draw(weights, view.total, rng=view.rng()), certificate=found)
+
+    def certify(self, view: View, found: design.Design) -> float:
+        """The lower bound of a design that was chosen in this view, recomputed without any solver."""
+        among = self._posed(view)
+        return among.certify(found.weights, found.dual[among.points], rtol=self.rtol)
+
+    def _posed(self, view: View) -> _Among:
+        """The points that take part."""
         chosen = np.flatnonzero(view.undecided)
         if len(chosen) > CANDIDATES:
             chosen, _ = sampled(view.undecided.astype(np.float64), CANDIDATES, view.rng(SAMPLING))
-        covariance = self.domain.gram(chosen)
-        if not covariance.any():
-            return Chance().choose(view)
-        among = _Among(points=chosen, covariance=covariance, worth=self.worth)
         ridge = self.ridge / view.phase if self.shrinking else self.ridge
-        found = among.solve(len(view.undecided), ridge=ridge, rtol=self.rtol)
-        weights = numbers(found, self.worth)
-        return Choice(weights=weights, counts=design.draw(weights, view.total, rng=view.rng()), certificate=found)
+        return _Among(points=chosen, covariance=self.domain.gram(chosen), worth=self.worth, ridge=ridge)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,20 +122,30 @@ class _Among:
     covariance: Array
     """(m, m)"""
     worth: Worth | None
+    ridge: float
 
     def solve(
-        self, n: int, *, ridge: float, rtol: float, mixture: Array | None = None, start: design.Design | None = None
+        self, n: int, *, rtol: float, mixture: Array | None = None, start: design.Design | None = None
     ) -> design.Design:
         """The best design on these points, as one on all n."""
-        arms, scales = _root(self.covariance, tolerance(ridge, rtol)), None
-        wanted = design.Subset(mask=arms.array.any(axis=1))
-        if self.worth is not None:
-            scales = self.worth.roots[self.points]
-            arms, wanted = scaled(arms, scales), replace(wanted, scales=scales)
-        found = design.solve(arms, wanted, ridge=ridge, rtol=rtol, mixture=mixture, start=start)
+        arms, wanted = self._targets(rtol)
+        found = design.solve(arms, wanted, ridge=self.ridge, rtol=rtol, mixture=mixture, start=start)
         weights, dual = np.zeros(n), np.zeros(n)
         weights[self.points], dual[self.points] = found.weights, found.dual
         return replace(found, weights=weights, dual=dual)
+
+    def certify(self, weights: Array, mixture: Array, *, rtol: float) -> float:
+        """The lower bound that a design on all n points and a mixture (m,) of these prove."""
+        arms, wanted = self._targets(rtol)
+        return design.certify(arms, wanted, weights[self.points], mixture, ridge=self.ridge)
+
+    def _targets(self, rtol: float) -> tuple[Features, design.Subset]:
+        arms = _root(self.covariance, tolerance(self.ridge, rtol))
+        wanted = design.Subset(mask=arms.array.any(axis=1))
+        if self.worth is None:
+            return arms, wanted
+        scales = self.worth.roots[self.points]
+        return scaled(arms, scales), replace(wanted, scales=scales)
 
 
 def _root(covariance: Array, tol: float) -> Features:

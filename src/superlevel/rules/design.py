@@ -38,12 +38,21 @@ class DesignRule:
 
     def aim(self, undecided: Mask, *, phase: int = 1, start: design.Design | None = None) -> design.Design:
         """lambda_t, with g(lambda_t; A_t; gamma) as its value."""
+        arms, wanted, ridge = self._posed(undecided, phase)
+        return design.solve(arms, wanted, ridge=ridge, rtol=self.rtol, start=start)
+
+    def certify(self, view: View, found: design.Design) -> float:
+        """The lower bound of a design that was chosen in this view, recomputed without any solver."""
+        arms, wanted, ridge = self._posed(view.undecided, view.phase)
+        return design.certify(arms, wanted, found.weights, found.dual, ridge=ridge)
+
+    def _posed(self, undecided: Mask, phase: int) -> tuple[Features, design.Subset | design.Pairs, float]:
+        """Arms, targets and gamma."""
         ridge = self.ridge / phase if self.shrinking else self.ridge
         arms, scales = self.features, None
         if self.worth is not None:
             arms, scales = scaled(arms, self.worth.roots), self.worth.roots
-        wanted = targets(self.goal, self._reached(undecided), scales)
-        return design.solve(arms, wanted, ridge=ridge, rtol=self.rtol, start=start)
+        return arms, targets(self.goal, self._reached(undecided), scales), ridge
 
     def _reached(self, undecided: Mask) -> Mask:
         """Without points whose features are zero, of which no measurement tells; all others where none is left."""
