@@ -1,0 +1,124 @@
+"""How a campaign stands, as a picture, a table and a page: pure functions of one record."""
+
+from __future__ import annotations
+
+import csv
+import os
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from superlevel.arrays import Array, Indices, Labels
+from superlevel.errors import InputError
+from superlevel.goals import ABOVE, BELOW, UNDECIDED
+
+WORDS = {ABOVE: "above", UNDECIDED: "undecided", BELOW: "below"}
+"""What a label says, in the order in which labels are told."""
+COLUMNS = ("label", "measurements", "average", "mean", "lower", "upper")
+"""What a table has of every point, after its coordinates."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """Why a point is suggested: the undecided points that measuring it serves most."""
+
+    ticket: int
+    point: int
+    serves: tuple[tuple[int, float], ...]
+    """Points, and the share by which a measurement there would shrink the variance of each; largest first."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Campaign:
+    """Everything that is shown of a campaign."""
+
+    name: str
+    question: str
+    """What is asked, in words: 'above 20', 'within 10 % of the maximum'."""
+    names: tuple[str, ...]
+    """(d,) of the coordinates."""
+    points: Array
+    """(n, d)"""
+    labels: Labels
+    """(n,) +1 above, 0 undecided, -1 below."""
+    counts: Indices
+    """(n,) measurements at each point."""
+    averages: Array
+    """(n,) their mean, NaN where there is none."""
+    mean: Array | None
+    """(n,) what f is thought to be; None where a method has no estimate of f at every point."""
+    lower: Array | None
+    """(n,) where f lies, as the labels have it."""
+    upper: Array | None
+    level: float | None
+    """Where the level is, or is thought to be; None while nothing is known of it."""
+    next: Indices
+    """(m,) points of the open tickets, with repeats."""
+    reasons: tuple[Reason, ...]
+    """For the open tickets, or the first of them."""
+    facts: tuple[tuple[str, str], ...]
+    """What else a page says: name and value, in the order in which they are shown."""
+    doubts: tuple[str, ...]
+    """What speaks against the assumptions, each in a sentence."""
+    progress: tuple[tuple[int, int], ...]
+    """(measurements, undecided points) over time."""
+
+
+def rows(campaign: Campaign) -> list[dict[str, object]]:
+    """A line for every point: coordinates by name, then ``COLUMNS``; None where there is no number."""
+    names = headings(campaign.names)
+    numbers = (
+        _numbers(values, len(campaign.points))
+        for values in (campaign.averages, campaign.mean, campaign.lower, campaign.upper)
+    )
+    told = (
+        (WORDS[label] for label in campaign.labels.tolist()),
+        campaign.counts.tolist(),
+        *numbers,
+    )
+    return [
+        dict(zip(names, point, strict=True)) | dict(zip(COLUMNS, rest, strict=True))
+        for point, *rest in zip(campaign.points.tolist(), *told, strict=True)
+    ]
+
+
+def headings(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of the coordinates in a table, where one that is called like another column says what it is."""
+    names = tuple(names)
+    taken = {*names, *COLUMNS}
+    shown = []
+    for name in names:
+        heading = name
+        while heading in COLUMNS or (heading != name and heading in taken):
+            heading = f"{heading} (coordinate)"
+        taken.add(heading)
+        shown.append(heading)
+    return tuple(shown)
+
+
+def write_csv(campaign: Campaign, path: str | os.PathLike[str]) -> None:
+    """The lines of `rows` as a CSV file, whole or not at all; numbers are exact, and cells without one are empty."""
+    file = Path(path)
+    # A name of its own, so that two who write the same file at once do not write into one another's.
+    beside = file.parent / f".{secrets.token_hex(8)}.part"
+    try:
+        with beside.open("x", encoding="utf-8", newline="") as lines:
+            writer = csv.DictWriter(lines, fieldnames=[*headings(campaign.names), *COLUMNS], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows(campaign))
+        beside.replace(file)
+    except OSError as error:
+        raise InputError("path", repr(str(file)), f"give a file that can be written ({error.strerror})") from error
+    finally:
+        with suppress(OSError):  # it is not there if all went well, or if it never was
+            beside.unlink()
+
+
+def _numbers(values: Array | None, count: int) -> list[float | None]:
+    if values is None:
+        return [None] * count
+    return [None if np.isnan(value) else value for value in values.tolist()]

@@ -1,0 +1,399 @@
+"""How a campaign stands, drawn: a map of two coordinates, a profile along one, or a ranking where there are more."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, PathPatch
+from matplotlib.path import Path
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
+from scipy.spatial import cKDTree
+
+from superlevel.arrays import Array, Indices
+from superlevel.goals import ABOVE, BELOW, UNDECIDED
+from superlevel.report.campaign import WORDS, Campaign
+
+RANKED = 200  # points of a ranking: more would be thinner than a line
+ALIKE = 3.0  # extents whose ratio is at most this are drawn to one scale
+RAYS = 24  # corners of the cell of a scattered point
+PART = 0.93  # of the cell of a scattered point that is filled, so that it is seen as one
+NEIGHBOURS = 20  # points that a scattered cell is bounded by
+WIDTH = 5.4  # of the plot, in inches
+LARGEST = 170.0  # area of the dot of the point that was measured most, in squares of 1/72 inch
+
+# Orange and blue stay apart for any colour vision. In grey, above is dark, below is light, and undecided is hatched.
+FACES = {ABOVE: "#d07a1e", UNDECIDED: "#ffffff", BELOW: "#c9dcec"}
+HATCHES = {ABOVE: None, UNDECIDED: "////", BELOW: None}
+HATCHING = "0.55"
+MEASURED = "#141414"
+NEXT = "#8a0f4f"
+DOT: dict[str, Any] = {"edgecolor": "white", "linewidth": 0.6, "zorder": 3, "clip_on": False}
+DIAMOND: dict[str, Any] = {"edgecolor": NEXT, "linewidth": 1.4, "zorder": 4, "clip_on": False}
+DIAMOND["path_effects"] = [withStroke(linewidth=3.0, foreground="white")]
+
+
+def draw(campaign: Campaign) -> Figure:
+    """What is decided, what was measured and what comes next, in the plot that suits the number of coordinates."""
+    dimension = campaign.points.shape[1]
+    if dimension == 2:
+        return _draw_map(campaign)
+    if dimension == 1:
+        return _draw_profile(campaign)
+    if campaign.mean is None and _interval(campaign) is None:
+        return _draw_bars(campaign)
+    return _draw_ranking(campaign)
+
+
+# --- two coordinates
+
+
+def _draw_map(campaign: Campaign) -> Figure:
+    extent = np.ptp(campaign.points, axis=0)
+    alike = bool(extent.min() > 0 and extent.max() <= ALIKE * extent.min())
+    grid = _as_grid(campaign.points)
+    cells = _around(campaign.points, extent, alike) if grid is None else grid.cells
+    low, high = cells.min(axis=(0, 1)), cells.max(axis=(0, 1))
+    tallness = float(np.divide(*(high - low)[::-1])) if alike else 0.78 if extent[1] > 0 else 0.3
+    height = WIDTH * tallness
+    figure = Figure(figsize=(WIDTH + 2.5, height + 0.9), layout="constrained")
+    axes = figure.subplots()
+    _fill(axes, cells, campaign)
+    handles = _label_handles(campaign)
+    if grid is not None and _draw_level(axes, grid, campaign):
+        handles.append(Line2D([], [], color="black", linewidth=1.1, label=f"mean at the level {campaign.level:.4g}"))
+    spacing = 72 * (WIDTH * height / len(np.unique(campaign.points, axis=0))) ** 0.5
+    handles += _draw_measured(axes, campaign, campaign.points, spacing=spacing)
+    handles += _draw_next(axes, campaign, campaign.points, area=float(np.clip((0.9 * spacing) ** 2, 18.0, 36.0)))
+    limits = np.stack([low - 0.01 * (high - low), high + 0.01 * (high - low)], axis=1)
+    axes.set(xlim=limits[0], ylim=limits[1])
+    _name(axes, *campaign.names)
+    for axis, coordinate in zip((axes.xaxis, axes.yaxis), campaign.points.T, strict=True):
+        if np.ptp(coordinate) == 0:
+            axis.set_ticks(coordinate[:1])
+    _finish(figure, campaign, handles)
+    if alike:
+        _fit(figure, axes, tallness)
+    return figure
+
+
+def _fit(figure: Figure, axes: Axes, tallness: float) -> None:
+    """One scale for both coordinates, by the height of the figure.
+
+    An equal aspect alone lets labels run out of the figure where constrained layout has made the plot nearly fit.
+    """
+    figure.draw_without_rendering()
+    width, height = figure.get_size_inches() * axes.get_position().size
+    figure.set_figheight(figure.get_figheight() + tallness * width - height)
+    axes.set_aspect("equal")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Ticks:
+    """The values of one coordinate on a grid."""
+
+    places: Array
+    """(k,) increasing; those that no point has are there as well, where steps are even."""
+    index: Indices
+    """(n,) which of them each point has."""
+    sides: Array
+    """(k, 2) where their cells begin and end."""
+    even: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Grid:
+    first: _Ticks
+    second: _Ticks
+
+    @property
+    def cells(self) -> Array:
+        """(n, 4, 2) corners."""
+        return _rectangles(self.first.sides[self.first.index], self.second.sides[self.second.index])
+
+
+def _as_grid(points: Array) -> _Grid | None:
+    """The grid that the points are on, with or without holes; None for scattered points."""
+    grid = _Grid(first=_ticks(points[:, 0]), second=_ticks(points[:, 1]))
+    nodes = grid.first.places.size * grid.second.places.size
+    filled = len(np.unique(grid.first.index * grid.second.places.size + grid.second.index))
+    enough = 0.2 if grid.first.even and grid.second.even else 0.6  # any points are on some uneven grid
+    return grid if filled >= enough * nodes else None
+
+
+def _ticks(values: Array) -> _Ticks:
+    order = np.argsort(values, kind="stable")
+    new = np.diff(values[order]) > 1e-9 * np.ptp(values)
+    index = np.empty(values.size, dtype=np.int64)
+    index[order] = np.concatenate([[0], np.cumsum(new)])
+    places = values[order][np.concatenate([[True], new])]
+    if places.size == 1:
+        half = max(0.5, 0.05 * abs(places[0]))
+        return _Ticks(places=places, index=index, sides=places[:, None] + [-half, half], even=True)
+    steps = np.diff(places)
+    multiples = np.rint(steps / steps.min())
+    # Coordinates that were rounded to a few digits are on an even grid, too.
+    if np.abs(steps / steps.min() - multiples).max() < 0.05 and multiples.sum() <= 4 * places.size:
+        places = np.linspace(places[0], places[-1], int(multiples.sum()) + 1)
+        half = 0.5 * (places[1] - places[0])
+        index = np.concatenate([[0], np.cumsum(multiples)]).astype(np.int64)[index]
+        return _Ticks(places=places, index=index, sides=places[:, None] + [-half, half], even=True)
+    middles = 0.5 * (places[1:] + places[:-1])
+    ends = np.concatenate([[2 * places[0] - middles[0]], middles, [2 * places[-1] - middles[-1]]])
+    return _Ticks(places=places, index=index, sides=np.column_stack([ends[:-1], ends[1:]]), even=False)
+
+
+def _around(points: Array, extent: Array, alike: bool) -> Array:
+    """(n, RAYS, 2) corners of what is nearer to each point than to any other, and not far from it."""
+    scale = np.full(2, extent.max()) if alike else np.where(extent > 0, extent, 1.0)
+    places, index = np.unique(points / scale, axis=0, return_inverse=True)
+    distances, near = cKDTree(places).query(places, k=min(len(places), NEIGHBOURS + 1))
+    reach = float(np.clip(2.4 * np.median(distances[:, 1]), 0.015, 0.06))
+    towards = places[near[:, 1:]] - places[:, None]
+    angles = 2 * np.pi * np.arange(RAYS) / RAYS
+    cells = np.empty((len(places), RAYS, 2))
+    for at, ray in enumerate(np.column_stack([np.cos(angles), np.sin(angles)])):
+        along = towards @ ray
+        # |d|^2 / 2 <d, ray> is how far away a ray meets the line halfway to a neighbour
+        meets = np.where(along > 0, distances[:, 1:] ** 2 / (2 * np.where(along > 0, along, 1.0)), np.inf)
+        cells[:, at] = places + PART * np.minimum(reach, meets.min(axis=1))[:, None] * ray
+    return np.asarray(cells[index.reshape(-1)] * scale)
+
+
+def _draw_level(axes: Axes, grid: _Grid, campaign: Campaign) -> bool:
+    """Whether there is a line where the mean is at the level; matplotlib warns of one that is nowhere."""
+    mean, level = campaign.mean, campaign.level
+    nodes = np.full((grid.second.places.size, grid.first.places.size), np.nan)
+    if mean is None or level is None or min(nodes.shape) < 2 or (mean <= level).all() or (mean >= level).all():
+        return False
+    nodes[grid.second.index, grid.first.index] = mean
+    values = np.ma.masked_invalid(nodes)
+    axes.contour(grid.first.places, grid.second.places, values, [level], colors="black", linewidths=1.1)
+    return True
+
+
+# --- one coordinate, and ranks
+
+
+def _draw_profile(campaign: Campaign) -> Figure:
+    ticks = _ticks(campaign.points[:, 0])
+    chosen = np.argsort(campaign.points[:, 0], kind="stable")
+    sides = ticks.sides[ticks.index[chosen]]
+    return _draw_along(campaign, chosen, campaign.points[chosen, 0], sides, name=campaign.names[0])
+
+
+def _draw_ranking(campaign: Campaign) -> Figure:
+    centre = _centre(campaign)
+    # the next batch first, then what is near the level
+    far = np.abs(centre - (np.median(centre) if campaign.level is None else campaign.level))
+    first = np.lexsort([far, ~np.isin(np.arange(len(centre)), campaign.next)])[:RANKED]
+    chosen = first[np.argsort(centre[first], kind="stable")]
+    ranks = np.arange(1.0, len(chosen) + 1)
+    half = 0.4 if len(chosen) <= 60 else 0.5  # gaps between more of them would be all that is seen
+    name = "points by mean"
+    if len(chosen) < len(centre):
+        where = "in the middle" if campaign.level is None else "near the level"
+        name += f": {len(chosen)} of {len(centre):,}, {where} or in the next batch"
+    return _draw_along(campaign, chosen, ranks, ranks[:, None] + [-half, half], name=name, ranked=True)
+
+
+def _draw_along(
+    campaign: Campaign, chosen: Indices, at: Array, sides: Array, *, name: str, ranked: bool = False
+) -> Figure:
+    """What is known of f at the chosen points, and below it a strip of labels and of the next batch."""
+    figure = Figure(figsize=(WIDTH + 2.9, 4.8), layout="constrained")
+    axes, strip = figure.subplots(2, 1, sharex=True, height_ratios=[1.0, 0.13])
+    band = not ranked and len(chosen) > 1
+    handles = _label_handles(campaign) + _draw_known(axes, campaign, chosen, at, None if band else sides)
+    places = np.full((len(campaign.points), 2), np.nan)
+    places[chosen] = np.column_stack([at, campaign.averages[chosen]])
+    handles += _draw_measured(axes, campaign, places, spacing=9.0)
+    places[chosen, 1] = 1.6
+    handles += _draw_next(strip, campaign, places, marker="d")
+    _fill(strip, _rectangles(sides, np.tile([0.0, 0.9], (len(at), 1))), campaign, chosen)
+    axes.set_xlim(sides.min(), sides.max())
+    axes.tick_params(labelbottom=False)
+    strip.set(ylim=(0.0, 2.2 if campaign.next.size else 0.9), yticks=[])
+    strip.spines[["left", "top", "right"]].set_visible(False)
+    _name(axes, "", "f")
+    _name(strip, name, "")
+    _finish(figure, campaign, handles)
+    return figure
+
+
+def _draw_known(axes: Axes, campaign: Campaign, chosen: Indices, at: Array, sides: Array | None) -> list[Artist]:
+    """Intervals, as a band or each between its sides, mean and level."""
+    low, high = _heights(campaign, chosen)
+    axes.set_ylim(low, high)
+    interval = _interval(campaign)
+    drawn: list[Artist] = []
+    if interval is not None:
+        lower, upper = (np.clip(end[chosen], low, high) for end in interval)
+        if sides is None:
+            drawn.append(axes.fill_between(at, lower, upper, fc="0.91", ec="0.55", lw=0.8, label="interval"))
+        else:
+            _fill(axes, _rectangles(sides, np.column_stack([lower, upper])), campaign, chosen)
+    if campaign.mean is not None:
+        drawn += axes.plot(at, campaign.mean[chosen], "-" if len(at) > 1 else "_", color="0.15", lw=1.3, label="mean")
+    if campaign.level is not None:
+        label = f"level {campaign.level:.4g}"
+        drawn.append(axes.axhline(campaign.level, color="black", lw=1.1, ls=(0, (5, 2)), label=label))
+    return drawn
+
+
+def _centre(campaign: Campaign) -> Array:
+    """(n,) what a ranking is in the order of."""
+    if campaign.mean is not None:
+        return campaign.mean
+    interval = _interval(campaign)
+    assert interval is not None
+    lower, upper = interval
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    middle = 0.5 * (np.where(bounded, lower, 0.0) + np.where(bounded, upper, 0.0))
+    return np.nan_to_num(np.where(bounded, middle, campaign.averages), nan=campaign.level or 0.0)
+
+
+def _interval(campaign: Campaign) -> tuple[Array, Array] | None:
+    """(n,) ends, infinite where nothing is known."""
+    if campaign.lower is None or campaign.upper is None:
+        return None
+    lower, upper = campaign.lower, campaign.upper
+    return np.where(np.isnan(lower), -np.inf, lower), np.where(np.isnan(upper), np.inf, upper)
+
+
+def _heights(campaign: Campaign, chosen: Indices) -> tuple[float, float]:
+    """What of f is to be seen."""
+    given = (campaign.mean, campaign.lower, campaign.upper, campaign.averages)
+    level = [] if campaign.level is None else [campaign.level]
+    values = np.concatenate([*(values[chosen] for values in given if values is not None), level])
+    values = values[np.isfinite(values)]
+    if values.size == 0:
+        return 0.0, 1.0
+    margin = 0.05 * float(np.ptp(values)) or max(0.5, 0.05 * abs(float(values[0])))
+    return float(values.min()) - margin, float(values.max()) + margin
+
+
+# --- without anything to rank by
+
+
+def _draw_bars(campaign: Campaign) -> Figure:
+    figure = Figure(figsize=(WIDTH + 2.5, 2.8), layout="constrained")
+    axes = figure.subplots()
+    for at, (label, word) in enumerate(WORDS.items()):
+        here = campaign.labels == label
+        axes.barh(at, here.sum(), height=0.7, label=word, **_look(label, outlined=True))
+        measured, samples = int((campaign.counts[here] > 0).sum()), int(campaign.counts[here].sum())
+        told = f"{here.sum():,}, of which {measured:,} measured" + f" ({samples:,} times)" * bool(samples)
+        axes.annotate(told, (float(here.sum()), at), (5, 0), textcoords="offset points", va="center", fontsize=9)
+    axes.set(yticks=range(len(WORDS)), yticklabels=WORDS.values(), ylim=(2.5, -0.5))
+    axes.set_xlim(0, 1.75 * np.unique(campaign.labels, return_counts=True)[1].max())
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.spines[["top", "right"]].set_visible(False)
+    _name(axes, "points", "")
+    _finish(figure, campaign, [])
+    return figure
+
+
+# --- what all of them have
+
+
+def _fill(axes: Axes, cells: Array, campaign: Campaign, chosen: Indices | None = None) -> None:
+    """The cells (m, k, 2) of all or of the chosen points, those of one label as one patch: then no seams show."""
+    labels = campaign.labels if chosen is None else campaign.labels[chosen]
+    for label in (BELOW, ABOVE, UNDECIDED):  # where points coincide, what is undecided is seen
+        corners = cells[labels == label]
+        if len(corners):
+            closed = np.concatenate([corners, corners[:, :1]], axis=1)
+            codes = np.full(closed.shape[:2], Path.LINETO, dtype=Path.code_type)
+            codes[:, 0], codes[:, -1] = Path.MOVETO, Path.CLOSEPOLY
+            path = Path(closed.reshape(-1, 2), codes.reshape(-1))
+            # limits are set by hand: matplotlib takes seconds to find those of thousands of cells
+            axes.add_artist(PathPatch(path, label=WORDS[label], zorder=1, in_layout=False, **_look(label)))
+
+
+def _look(label: int, *, outlined: bool = False) -> dict[str, Any]:
+    edge = HATCHING if HATCHES[label] else "0.35" if outlined else "none"
+    return {"facecolor": FACES[label], "hatch": HATCHES[label], "edgecolor": edge, "linewidth": 0.8 * outlined}
+
+
+def _label_handles(campaign: Campaign) -> list[Artist]:
+    return [
+        Patch(label=f"{word} ({(campaign.labels == label).sum():,})", **_look(label, outlined=True))
+        for label, word in WORDS.items()
+    ]
+
+
+def _draw_measured(axes: Axes, campaign: Campaign, places: Array, *, spacing: float) -> list[Artist]:
+    """Dots at the measured points, of areas that grow with the counts; ``spacing`` of points is in 1/72 inch."""
+    measured = np.flatnonzero(campaign.counts)
+    if measured.size == 0:
+        return []
+    measured = measured[np.argsort(-campaign.counts[measured], kind="stable")]  # small dots over large ones
+    counts = campaign.counts[measured]
+    smallest, one = np.clip((0.3 * spacing) ** 2, 3.0, 9.0), np.clip((0.5 * spacing) ** 2, 4.0, 20.0)
+
+    def areas(counts: Indices) -> Array:
+        return np.asarray(np.maximum(smallest, min(one, LARGEST / campaign.counts.max()) * counts))
+
+    first, second = places[measured].T
+    axes.scatter(first, second, areas(counts), MEASURED, label="measured", **DOT)
+    told = np.unique([counts[-1], round(float(counts[-1] * counts[0]) ** 0.5), counts[0]])
+    return [
+        _mark("o", area, MEASURED, DOT, label=f"{count:,} measurement{'s' * (count > 1)}")
+        for count, area in zip(told.tolist(), areas(told), strict=True)
+    ]
+
+
+def _draw_next(axes: Axes, campaign: Campaign, places: Array, *, marker: str = "D", area: float = 36.0) -> list[Artist]:
+    """Diamonds at the points of the next batch, solid where it has more than one measurement."""
+    points, repeats = np.unique(campaign.next, return_counts=True)
+    if points.size == 0:
+        return []
+    order = np.argsort(repeats, kind="stable")  # what is measured most over what is near it
+    faces = [NEXT if several else "none" for several in repeats[order] > 1]
+    first, second = places[points[order]].T
+    axes.scatter(first, second, area, faces, marker=marker, label="next batch", **DIAMOND)
+    handles: list[Artist] = [_mark(marker, area, "none", DIAMOND, label=f"next batch ({campaign.next.size:,})")]
+    if (repeats > 1).any():
+        handles.append(_mark(marker, area, NEXT, DIAMOND, label="more than once"))
+    return handles
+
+
+def _mark(marker: str, area: float, face: str, look: Mapping[str, Any], *, label: str) -> Line2D:
+    """What a legend shows of a scatter."""
+    style: dict[str, Any] = {"mfc": face, "mec": look["edgecolor"], "mew": look["linewidth"], "linestyle": "none"}
+    return Line2D([], [], marker=marker, ms=area**0.5, label=label, **style)
+
+
+def _rectangles(sides: Array, heights: Array) -> Array:
+    """(m, 4, 2) corners, from where they begin and end (m, 2) in either coordinate."""
+    return np.stack([sides[:, [0, 1, 1, 0]], heights[:, [0, 0, 1, 1]]], axis=2)
+
+
+def _name(axes: Axes, first: str, second: str) -> None:
+    axes.tick_params(labelsize=9)
+    axes.set_xlabel(_line(first, 70), parse_math=False)
+    axes.set_ylabel(_line(second, 36), parse_math=False)
+
+
+def _finish(figure: Figure, campaign: Campaign, handles: Sequence[Artist]) -> None:
+    """Title and legend, both outside of the data."""
+    figure.suptitle(_line(f"{campaign.name}: {campaign.question}", 60), fontsize=11.5, parse_math=False)
+    if handles:
+        figure.legend(handles=handles, loc="outside right center", fontsize=9, frameon=False, labelspacing=0.75)
+
+
+def _line(text: str, width: int) -> str:
+    """The text in lines of some width, without what the font cannot write: matplotlib would warn of it."""
+    font = get_font(findfont(FontProperties()))
+    known = "".join(letter if font.get_char_index(ord(letter)) else "?" for letter in " ".join(text.split()))
+    return textwrap.fill(known, width)
