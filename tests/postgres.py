@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,6 +55,15 @@ class Server:
     def stop(self) -> None:
         self.run("pg_ctl", "stop", "--wait", "--mode=immediate")
 
+    def schema(self) -> str:
+        """The URL of a new and empty one."""
+        import psycopg  # slow, and few tests need it
+
+        name = f"test{next(self.numbers)}"
+        with psycopg.connect(self.url) as connection:
+            connection.execute(f"CREATE SCHEMA {name}")
+        return f"{self.url}&options=-csearch_path%3D{name}"
+
     def run(self, program: str, *arguments: str) -> None:
         """With its output in a file: a pipe would stay open as long as the server runs."""
         command = [programs() / program, f"--pgdata={self.folder}/data", *arguments]
@@ -75,8 +85,9 @@ class Server:
             pytest.fail(f"{program} failed\n{said}\n{log.read_text() if log.exists() else ''}")
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[Server]:
+@contextmanager
+def started() -> Iterator[Server]:
+    """A server of its own, until this ends."""
     folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # the path of a socket has at most 107 letters
     server = Server(folder)
     try:
@@ -87,12 +98,13 @@ def postgres_server() -> Iterator[Server]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    with started() as server:
+        yield server
+
+
 @pytest.fixture
 def postgres_url(postgres_server: Server) -> str:
     """The URL of an empty schema, which lasts as long as the server."""
-    import psycopg  # slow, and few tests need it
-
-    name = f"test{next(postgres_server.numbers)}"
-    with psycopg.connect(postgres_server.url) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")
-    return f"{postgres_server.url}&options=-csearch_path%3D{name}"
+    return postgres_server.schema()

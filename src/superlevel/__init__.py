@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from superlevel import design as design
     from superlevel import features as features
     from superlevel import hyperparameters as hyperparameters
+    from superlevel import kernels as kernels
     from superlevel import methods as methods
     from superlevel import oracles as oracles
     from superlevel import posterior as posterior
     from superlevel import robust as robust
     from superlevel.simulation import Run as Run
     from superlevel.simulation import simulate as simulate
+    from superlevel.study import Result as Result
+    from superlevel.study import Study as Study
 
 __version__ = "0.1.0"
 
@@ -31,13 +34,16 @@ __all__ = [
     "Goal",
     "InputError",
     "Problem",
+    "Result",
     "Run",
+    "Study",
     "SuperlevelError",
     "Threshold",
     "bounds",
     "design",
     "features",
     "hyperparameters",
+    "kernels",
     "methods",
     "oracles",
     "posterior",
@@ -45,8 +51,8 @@ __all__ = [
     "simulate",
 ]
 
-_MODULES = {"bounds", "design", "features", "hyperparameters", "methods", "oracles", "posterior", "robust"}
-_NAMES = {"Run": "simulation", "simulate": "simulation"}
+_MODULES = {"bounds", "design", "features", "hyperparameters", "kernels", "methods", "oracles", "posterior", "robust"}
+_NAMES = {"Result": "study", "Run": "simulation", "Study": "study", "simulate": "simulation"}
 
 
 def __getattr__(name: str) -> Any:

@@ -377,3 +377,24 @@ def test_planning_leaves_the_given_points_alone(points: list[int]) -> None:
     assert places.flags.writeable
     assert not planned.points.flags.writeable
     assert planned.points.tolist() == sorted(set(points))
+
+
+@forms
+def test_of_many_at_once_each_point_in_turn_is_compared_with_what_those_before_it_predict(form: str) -> None:
+    start = begun(form, square(RBF(0.4)), mean=-0.3).told([50, 51], [0.2, -1.0])
+    points, values, noise = data(60, 80)
+    turns = start
+    for point in np.unique(points):
+        own = points == point
+        turns = turns.told(points[own], values[own], noise=noise[own])
+    at_once = start.told(points, values, noise=noise, in_turn=True)
+    before = start.told(points, values, noise=noise)
+    assert gap(at_once, turns) <= 1e-11
+    assert (at_once.terms, at_once.count) == (turns.terms, turns.count)
+    assert at_once.squares == pytest.approx(turns.squares, rel=1e-9)
+    assert at_once.excess == pytest.approx(turns.excess, rel=1e-9)
+    assert before.squares == at_once.squares
+    assert before.excess != pytest.approx(at_once.excess, rel=1e-3)
+    assert gap(before, at_once) == 0.0
+    one = start.told([7], [0.4]), start.told([7], [0.4], in_turn=True)
+    assert one[0].excess == pytest.approx(one[1].excess, rel=1e-12)

@@ -1,0 +1,248 @@
+"""What a log can say: one model for each kind of entry, as JSON, and the chain of digests that ties them together.
+
+    digest_k = H(digest_{k-1}, seq, kind, at, payload)
+
+The log is the campaign: everything else is computed from it. Nothing in it is ever changed; a mistake is corrected by
+another entry. Payloads are JSON with a format version, never pickles; floats are written so that they are read back to
+the last bit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, ClassVar, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from superlevel.errors import InputError
+from superlevel.study.storage.protocol import Entry, StorageError
+
+FORMAT = 1
+
+
+class DamagedError(StorageError):
+    """A log that is not as it was written."""
+
+
+class Payload(BaseModel):
+    """What an entry of some kind says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    kind: ClassVar[str]
+
+    def entry(self, *, seq: int, before: str) -> Entry:
+        """This as the entry of a log, after one with the digest ``before``."""
+        text = json.dumps(self.model_dump(exclude_defaults=True), allow_nan=False, separators=(",", ":"))
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        return Entry(seq=seq, kind=self.kind, at=at, payload=text, digest=chained(before, seq, self.kind, at, text))
+
+    @classmethod
+    def read(cls, entry: Entry) -> Self:
+        """What an entry says, checked."""
+        try:
+            return cls.model_validate_json(entry.payload)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise DamagedError(f"entry {entry.seq}, {where}: {first['msg']}; {RESCUE}") from error
+
+
+class Sparse(Payload):
+    """An array that is mostly zero."""
+
+    shape: tuple[int, ...]
+    at: list[list[int]]
+    """One list for each axis."""
+    values: list[float]
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        """Every value has its place; what is out of place would be noticed far from here, if at all."""
+        whole = len(self.at) == len(self.shape) and all(len(axis) == len(self.values) for axis in self.at)
+        if not whole or any(not 0 <= k < size for axis, size in zip(self.at, self.shape, strict=True) for k in axis):
+            raise ValueError("an array has values out of place")
+        return self
+
+
+class Certified(Payload):
+    """An optimal design with its certificate."""
+
+    weights: Sparse
+    dual: Sparse
+    value: float
+    lower_bound: float
+    truncation: float
+    status: str
+    iterations: int
+    evaluations: int
+
+
+class Fit(Payload):
+    """What was estimated from measurements instead of being given."""
+
+    kernel: Any
+    noise: float | list[float]
+    mean: float
+    samples: int
+    """From so many measurements."""
+    doubts: list[str] = Field(default_factory=list)
+
+
+class Created(Payload):
+    """A campaign begins: everything that was given."""
+
+    kind = "created"
+
+    format: int
+    version: str
+    """Of the library."""
+    points: list[list[float]]
+    names: list[str]
+    threshold: float | None = None
+    epsilon: float | None = None
+    """Of a fraction of the maximum."""
+    kernel: Any = None
+    """A description, None for the linear kernel."""
+    noise: float | list[float]
+    cost: float | list[float] = 1.0
+    bound: float | None = None
+    delta: float
+    mean: float
+    norm: float | None = None
+    misspecification: float
+    tolerance: float
+    ridge: float | None = None
+    fit: list[str] = Field(default_factory=list)
+    """What of kernel, noise and mean is estimated from the measurements, and not as it is here."""
+    method: str
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Of the method, as they were given."""
+    batch: int
+    """Measurements that are planned at once, where the method does not say."""
+    seed: int
+    lease: float
+    """For how many seconds a ticket is kept for who asked for it."""
+
+    @classmethod
+    def read(cls, entry: Entry) -> Self:
+        """What was given, checked; a newer version may have written what would look like damage here."""
+        try:
+            written = _Written.model_validate_json(entry.payload).format
+        except ValidationError:
+            written = FORMAT  # damaged
+        if written > FORMAT:
+            got = f"of format {written}, and this version reads {FORMAT}"
+            raise InputError("study", got, "pip install --upgrade superlevel")
+        return super().read(entry)
+
+
+class _Written(BaseModel):
+    """All that a version need know of what another wrote."""
+
+    format: int
+
+
+class Asked(Payload):
+    """Measurements were planned: one ticket for each, numbered on from those before."""
+
+    kind = "asked"
+
+    seen: int
+    """Made from so many entries."""
+    purpose: str
+    """pilot, batch, round, or the rest of a round whose measurements failed."""
+    phase: int
+    """Of the method, from 1; 0 for a pilot."""
+    points: list[int]
+    """The point of each ticket."""
+    samples: int
+    """Measurements that were known then."""
+    labels: str
+    """What was decided then: +, - or ? for each point."""
+    fit: Fit | None = None
+    """A new estimate, which holds from now on."""
+    weights: Sparse | None = None
+    """The distribution that the points were drawn from, in rounds."""
+    design: Certified | None = None
+
+
+class Told(Payload):
+    """Results came in."""
+
+    kind = "told"
+
+    tickets: list[int]
+    values: list[float | None]
+    """None: could not be measured."""
+    noise: list[float | None] | None = None
+    """The deviation of each where it has its own."""
+    points: list[int] = Field(default_factory=list)
+    """Of the last tickets, which nobody planned and which are numbered on from those before."""
+    late: list[int] = Field(default_factory=list)
+    """Tickets whose lease had ended, or that somebody else held."""
+    reasons: dict[int, str] = Field(default_factory=dict)
+    worker: str = ""
+
+
+class Corrected(Payload):
+    """A value was wrong."""
+
+    kind = "corrected"
+
+    ticket: int
+    value: float
+    noise: float | None = None
+    reason: str = ""
+
+
+class Withdrawn(Payload):
+    """Measurements do not count any more, or need not be made."""
+
+    kind = "withdrawn"
+
+    tickets: list[int]
+    reason: str = ""
+
+
+class Closed(Payload):
+    """The campaign ends: this was its answer."""
+
+    kind = "closed"
+
+    samples: int
+    labels: str
+    reason: str = ""
+
+
+KINDS: dict[str, type[Payload]] = {model.kind: model for model in (Created, Asked, Told, Corrected, Withdrawn, Closed)}
+AnyPayload: TypeAlias = Created | Asked | Told | Corrected | Withdrawn | Closed
+RESCUE = (
+    "the log is damaged or was changed by hand: take the copy that you keep, or rescue what is intact with "
+    "`superlevel doctor --store URL --rescue NEW_URL`"
+)
+
+
+def chained(before: str, seq: int, kind: str, at: str, payload: str) -> str:
+    """The digest of an entry that follows one with the digest ``before``; lengths part the pieces."""
+    digest = blake2b(digest_size=16)
+    for part in (before, str(seq), kind, at, payload):
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()
+
+
+def read(entries: Iterable[Entry], *, after: int, head: str) -> list[tuple[Entry, Any]]:
+    """What entries say that follow ``after`` others, the last of which has the digest ``head``; all is checked."""
+    found = []
+    for entry in entries:
+        after += 1
+        if entry.seq != after or entry.digest != chained(head, entry.seq, entry.kind, entry.at, entry.payload):
+            raise DamagedError(f"entry {after} is not as it was written; {RESCUE}")
+        if entry.kind not in KINDS:
+            raise DamagedError(f"entry {after} is of the unknown kind {entry.kind!r}: pip install --upgrade superlevel")
+        found.append((entry, KINDS[entry.kind].read(entry)))
+        head = entry.digest
+    return found

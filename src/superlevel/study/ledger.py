@@ -1,0 +1,282 @@
+"""The fold of a log: every ticket with what became of it. Cheap, and needs no method, kernel or solver.
+
+A ticket is one measurement. It is numbered when it is planned, or when it is told if nobody planned it, and keeps its
+number for good: results, corrections and withdrawals name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from superlevel.arrays import Array, Indices, Mask, frozen
+from superlevel.study.events import Asked, Closed, Corrected, Created, DamagedError, Fit, Told, Withdrawn, read
+from superlevel.study.storage.protocol import Entry
+
+
+class Fate(IntEnum):
+    """What became of a ticket."""
+
+    OPEN = 0
+    MEASURED = 1
+    FAILED = 2
+    WITHDRAWN = 3
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Asking:
+    """One entry that planned measurements."""
+
+    seq: int
+    first: int
+    """The number of its first ticket."""
+    asked: Asked
+
+    @property
+    def tickets(self) -> range:
+        return range(self.first, self.first + len(self.asked.points))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ledger:
+    """Everything that a log says, ticket by ticket. Ticket k is at position k - 1 of the arrays."""
+
+    created: Created
+    length: int
+    """Entries."""
+    head: str
+    """The digest of the last one."""
+    times: tuple[str, str]
+    """When the first and the last entry were written."""
+    askings: tuple[Asking, ...]
+    point: Indices
+    """(T,)"""
+    asking: Indices
+    """(T,) position in `askings`, -1 for what nobody planned."""
+    fate: Indices
+    """(T,)"""
+    value: Array
+    """(T,) NaN where there is none."""
+    noise: Array
+    """(T,) the measurement's own deviation, NaN where it has none."""
+    late: Mask
+    """(T,)"""
+    told: Indices
+    """(T,) the entry that told the value, 0 where there is none."""
+    reasons: dict[int, str]
+    """Remarks, by ticket."""
+    former: tuple[tuple[int, float, float], ...]
+    """Point, value and noise of what was measured once, and corrected or withdrawn since."""
+    changed: int
+    """The last entry after which labels may differ from those before."""
+    revised: int
+    """The last entry that corrected or withdrew something."""
+    closed: Closed | None
+
+    @cached_property
+    def measured(self) -> Indices:
+        """Positions of the tickets that count, in canonical order: by point, value and noise, whoever came first."""
+        at = np.flatnonzero(self.fate == Fate.MEASURED)
+        return frozen(at[np.lexsort((self.noise[at], self.value[at], self.point[at]))])
+
+    @property
+    def samples(self) -> int:
+        """Measurements that count."""
+        return int(np.count_nonzero(self.fate == Fate.MEASURED))
+
+    @property
+    def open(self) -> Indices:
+        """Numbers of the tickets that wait for a result."""
+        return np.flatnonzero(self.fate == Fate.OPEN) + 1
+
+    @property
+    def n(self) -> int:
+        return len(self.created.points)
+
+    @property
+    def counts(self) -> Indices:
+        """(n,) measurements at each point."""
+        return np.bincount(self.point[self.measured], minlength=self.n).astype(np.int64)
+
+    @property
+    def averages(self) -> Array:
+        """(n,) their means, NaN where there is none."""
+        at, counts = self.measured, self.counts
+        sums = np.bincount(self.point[at], self.value[at], minlength=self.n)
+        return np.asarray(np.divide(sums, counts, out=np.full(self.n, np.nan), where=counts > 0))
+
+    @property
+    def fit(self) -> Fit | None:
+        """The estimate that holds now."""
+        return next((item.asked.fit for item in reversed(self.askings) if item.asked.fit is not None), None)
+
+
+def fold(entries: Iterable[Entry], start: Ledger | None = None) -> Ledger:
+    """What a log says: of its beginning, and of what came since."""
+    said = read(entries, after=start.length if start else 0, head=start.head if start else "")
+    if start is None:
+        if not said:
+            raise DamagedError("the log is empty: take the copy that you keep")
+        (first, created), *said = said
+        if not isinstance(created, Created):
+            raise DamagedError(f"entry 1 is {first.kind!r} and not 'created': take the copy that you keep")
+        work = _Work.begin(created, first)
+    elif said:
+        work = _Work.resume(start)
+    else:
+        return start
+    for entry, payload in said:
+        work.take(entry, payload)
+    return work.finished()
+
+
+def opened(before: Ledger, after: Ledger) -> list[int]:
+    """Tickets that the entries between two moments opened."""
+    new = np.arange(len(before.point), len(after.point))
+    return [int(ticket) for ticket in new[after.fate[new] == Fate.OPEN] + 1]
+
+
+def shut(before: Ledger, after: Ledger) -> list[int]:
+    """Tickets that were open before, and that nobody is to measure any more."""
+    were = before.open
+    gone = were if after.closed is not None else were[after.fate[were - 1] != Fate.OPEN]
+    return [int(ticket) for ticket in gone]
+
+
+@dataclass(kw_only=True, eq=False)
+class _Work:
+    """A ledger that is being written: lists grow, arrays would be copied for every entry."""
+
+    fields: dict[str, Any]
+    point: list[int]
+    asking: list[int]
+    fate: list[int]
+    value: list[float]
+    noise: list[float]
+    late: list[bool]
+    told: list[int]
+
+    @classmethod
+    def begin(cls, created: Created, entry: Entry) -> _Work:
+        fields = {
+            "created": created,
+            "times": (entry.at, entry.at),
+            "askings": [],
+            "reasons": {},
+            "former": [],
+            "changed": 1,
+            "revised": 0,
+            "closed": None,
+            "length": 1,
+            "head": entry.digest,
+        }
+        return cls(fields=fields, point=[], asking=[], fate=[], value=[], noise=[], late=[], told=[])
+
+    @classmethod
+    def resume(cls, ledger: Ledger) -> _Work:
+        kept = ("created", "times", "changed", "revised", "closed", "length", "head")
+        fields = {name: getattr(ledger, name) for name in kept}
+        fields |= {"askings": list(ledger.askings), "reasons": dict(ledger.reasons), "former": list(ledger.former)}
+        columns = ("point", "asking", "fate", "value", "noise", "late", "told")
+        return cls(fields=fields, **{name: getattr(ledger, name).tolist() for name in columns})
+
+    def take(self, entry: Entry, payload: Any) -> None:
+        try:
+            self._apply(entry, payload)
+        except (IndexError, ValueError) as error:
+            raise DamagedError(f"entry {entry.seq} speaks of a ticket that is not there: {error}") from error
+        fields = self.fields
+        fields["length"], fields["head"] = entry.seq, entry.digest
+        fields["times"] = (fields["times"][0], entry.at)
+        if not isinstance(payload, Asked) or payload.fit is not None:
+            fields["changed"] = entry.seq
+        if isinstance(payload, Corrected | Withdrawn):
+            fields["revised"] = entry.seq
+
+    def _apply(self, entry: Entry, payload: Any) -> None:
+        match payload:
+            case Asked():
+                self._asked(entry.seq, payload)
+            case Told():
+                self._told(entry.seq, payload)
+            case Corrected():
+                at = self._position(payload.ticket)
+                self._replaced(at)
+                self.value[at] = payload.value
+                if payload.noise is not None:
+                    self.noise[at] = payload.noise
+                self._remark([payload.ticket], payload.reason)
+            case Withdrawn():
+                for ticket in payload.tickets:
+                    self._replaced(self._position(ticket))
+                    self.fate[self._position(ticket)] = Fate.WITHDRAWN
+                self._remark(payload.tickets, payload.reason)
+            case Closed():
+                self.fields["closed"] = payload
+            case _:
+                raise DamagedError(f"entry {entry.seq} is {entry.kind!r}, which can only come first")
+
+    def _asked(self, seq: int, payload: Asked) -> None:
+        position = len(self.fields["askings"])
+        self.fields["askings"].append(Asking(seq=seq, first=len(self.point) + 1, asked=payload))
+        self._open(payload.points, position)
+
+    def _told(self, seq: int, payload: Told) -> None:
+        self._open(payload.points, -1)
+        deviations = payload.noise or [None] * len(payload.tickets)
+        for ticket, value, noise in zip(payload.tickets, payload.values, deviations, strict=True):
+            at = self._position(ticket)
+            self.fate[at] = Fate.FAILED if value is None else Fate.MEASURED
+            self.value[at] = np.nan if value is None else value
+            self.noise[at] = np.nan if noise is None else noise
+            self.told[at] = seq
+        for ticket in payload.late:
+            self.late[self._position(ticket)] = True
+        self.fields["reasons"].update(payload.reasons)
+
+    def _replaced(self, at: int) -> None:
+        """So that who tells the old value again is not taken for one who measured anew."""
+        if self.fate[at] == Fate.MEASURED:
+            self.fields["former"].append((self.point[at], self.value[at], self.noise[at]))
+
+    def _remark(self, tickets: list[int], reason: str) -> None:
+        """Without a new reason, the earlier one stays."""
+        if reason:
+            self.fields["reasons"].update(dict.fromkeys(tickets, reason))
+
+    def _open(self, points: list[int], asking: int) -> None:
+        count, n = len(points), len(self.fields["created"].points)
+        if points and not 0 <= min(points) <= max(points) < n:
+            raise ValueError(f"points are from 0 to {n - 1}")
+        self.point += points
+        self.asking += [asking] * count
+        self.fate += [int(Fate.OPEN)] * count
+        self.value += [np.nan] * count
+        self.noise += [np.nan] * count
+        self.late += [False] * count
+        self.told += [0] * count
+
+    def _position(self, ticket: int) -> int:
+        if not 1 <= ticket <= len(self.point):
+            raise IndexError(f"tickets are from 1 to {len(self.point)}")
+        return ticket - 1
+
+    def finished(self) -> Ledger:
+        fields = self.fields
+        return Ledger(
+            **{name: value for name, value in fields.items() if name not in {"askings", "former"}},
+            askings=tuple(fields["askings"]),
+            former=tuple(fields["former"]),
+            point=frozen(np.array(self.point, dtype=np.int64)),
+            asking=frozen(np.array(self.asking, dtype=np.int64)),
+            fate=frozen(np.array(self.fate, dtype=np.int64)),
+            value=frozen(np.array(self.value, dtype=np.float64)),
+            noise=frozen(np.array(self.noise, dtype=np.float64)),
+            late=frozen(np.array(self.late, dtype=np.bool_)),
+            told=frozen(np.array(self.told, dtype=np.int64)),
+        )

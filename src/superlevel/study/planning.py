@@ -1,0 +1,191 @@
+"""What to measure next: a pilot that is spread out, batches, rounds, and what is missing of a round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from superlevel.arrays import Array, Indices
+from superlevel.errors import InputError
+from superlevel.records import Batch, Choice
+from superlevel.study import designs
+from superlevel.study.configuration import LARGEST_PLAN as LARGEST
+from superlevel.study.events import Asked, Fit
+from superlevel.study.fitting import fitted
+from superlevel.study.knowledge import REST, ROUND, Knowledge, Methods, as_text, know, nothing
+from superlevel.study.ledger import Fate, Ledger
+
+PILOT, BATCH = "pilot", "batch"
+PILOT_POINTS, PILOT_EACH = 8, 4  # so many places, and so many more for each coordinate
+TWICE = 3  # places of a pilot that are measured twice where the noise is unknown
+GROWN = 1.2  # times the measurements of the last estimate: then there is another
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Waiting:
+    """Nothing can be planned before results are told."""
+
+    reason: str
+
+
+def next_plan(known: Knowledge, count: int, makers: Methods) -> Asked | Waiting:
+    """A plan of about ``count`` measurements, from what is known."""
+    ledger = known.ledger
+    if known.method is None and ledger.samples < _pilot_size(ledger):
+        return _pilot(ledger, count)
+    fit = _estimate(ledger)
+    if fit is not None:
+        known = know(ledger, makers, fit=fit)
+        if known.stop is not None:  # nothing is left to measure, but the estimate that says so is to be kept
+            return _asked(known, BATCH, np.empty(0, dtype=np.int64), _next_batch(ledger), fit=fit)
+    assert known.method is not None
+    if known.method.confidence.rounds_only:
+        return _round(known)
+    return _batch(known, count, fit)
+
+
+def _asked(known: Knowledge, purpose: str, points: Indices, phase: int, **more: object) -> Asked:
+    ledger = known.ledger
+    if len(points) > LARGEST:
+        remedy = (
+            "give a tolerance, a larger ridge or delta, the 'tight' schedule, or confidence='posterior'; "
+            "`superlevel plan` says what each costs"
+        )
+        raise InputError(f"round {phase}", f"one of {len(points):,} measurements", remedy)
+    return Asked(
+        seen=ledger.length,
+        purpose=purpose,
+        phase=phase,
+        points=points.tolist(),
+        samples=ledger.samples,
+        labels=as_text(known.labels),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+# ------------------------------------------------------------------------------------------ batches
+
+
+def _batch(known: Knowledge, count: int, fit: Fit | None) -> Asked:
+    """By the method's rule, as if open tickets were measured already, and those that failed too.
+
+    Without the latter a point that cannot be measured would be suggested for ever.
+    """
+    ledger, method, state = known.ledger, known.method, known.state
+    _check_count(count)
+    assert method is not None
+    assert state is not None
+    out = (ledger.fate == Fate.OPEN) | (ledger.fate == Fate.FAILED)
+    phase = _next_batch(ledger)
+    view = method.view(state, phase=phase, pending=ledger.point[out], sizes=Batch(size=count))
+    choice = method.rule.choose(view)
+    return _asked(known, BATCH, _repeated(choice.counts), phase, fit=fit, design=_design(choice))
+
+
+def _check_count(count: int) -> None:
+    """Before anything is computed: a rule that takes one point after the other takes as long as there are."""
+    if count > LARGEST:
+        raise InputError("n", f"{count:,}", f"ask for at most {LARGEST:,} at once")
+
+
+def _next_batch(ledger: Ledger) -> int:
+    return 1 + sum(item.asked.purpose == BATCH for item in ledger.askings)
+
+
+def _design(choice: Choice) -> object:
+    return None if choice.certificate is None else designs.stored(choice.certificate)
+
+
+def _repeated(counts: Indices) -> Indices:
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+# ------------------------------------------------------------------------------------------- rounds
+
+
+def _round(known: Knowledge) -> Asked | Waiting:
+    """The next round, or what is missing of the present one."""
+    method, state = known.method, known.state
+    assert method is not None
+    assert state is not None
+    if known.round is None:
+        choice = method.rule.choose(method.view(state, phase=state.phase))
+        weights, design = designs.thin(choice.weights), _design(choice)
+        return _asked(known, ROUND, _repeated(choice.counts), state.phase, weights=weights, design=design)
+    missing = _missing(known.ledger, state.phase)
+    if missing.any():
+        return _asked(known, REST, _repeated(missing), state.phase)
+    left = len(known.ledger.open)
+    return Waiting(reason=f"round {state.phase} waits for {left:,} results: where the next one measures depends on all")
+
+
+def _missing(ledger: Ledger, phase: int) -> Indices:
+    """(n,) measurements of the round that failed or were withdrawn, and that no open ticket makes up for."""
+    belongs = [k for k, item in enumerate(ledger.askings) if item.asked.phase == phase]
+    planned = np.bincount(ledger.askings[belongs[0]].asked.points, minlength=ledger.n)
+    alive = np.isin(ledger.asking, belongs) & ((ledger.fate == Fate.MEASURED) | (ledger.fate == Fate.OPEN))
+    return np.asarray(np.maximum(planned - np.bincount(ledger.point[alive], minlength=ledger.n), 0))
+
+
+# -------------------------------------------------------------------------------------------- pilot
+
+
+def _pilot_size(ledger: Ledger) -> int:
+    """Measurements before the first estimate."""
+    dimension = len(ledger.created.names)
+    return max(ledger.created.batch, PILOT_POINTS + PILOT_EACH * dimension)
+
+
+def _pilot(ledger: Ledger, count: int) -> Asked | Waiting:
+    """Places that are spread out, given those that are measured or about to be; some of them twice."""
+    wanted = _pilot_size(ledger) - ledger.samples - len(ledger.open)
+    if wanted <= 0:
+        left = len(ledger.open)
+        return Waiting(reason=f"{left:,} results of the pilot are out: the kernel is estimated from them")
+    _check_count(count)
+    begun = ledger.point[ledger.fate != Fate.WITHDRAWN]
+    twice = TWICE if "noise" in ledger.created.fit and not len(begun) else 0
+    total = max(count, wanted)
+    chosen = spread(np.array(ledger.created.points), max(1, total - twice), begun)
+    return _asked(nothing(ledger), PILOT, np.sort(np.concatenate([chosen, chosen[:twice]])), 0)
+
+
+def spread(points: Array, count: int, begun: Indices) -> Indices:
+    """``count`` points, each as far as can be from those before it, in units of each coordinate's range.
+
+    The first is nearest to the middle. Where there are fewer different points than that, they come again.
+    """
+    extent = np.ptp(points, axis=0)
+    scaled = (points - points.min(axis=0)) / np.where(extent > 0, extent, 1.0)
+    middle = int(np.argmin(np.square(scaled - 0.5).sum(axis=1)))
+    apart = np.full(len(points), np.inf)
+    for place in begun:
+        apart = np.minimum(apart, _distances(scaled, int(place)))
+    chosen: list[int] = []
+    for _ in range(count):
+        place = middle if np.isinf(apart).all() else int(np.argmax(apart))
+        chosen.append(place)
+        apart = np.minimum(apart, _distances(scaled, place))
+        if not apart.any():
+            apart = np.full(len(points), np.inf)
+    return np.array(chosen, dtype=np.int64)
+
+
+def _distances(scaled: Array, place: int) -> Array:
+    return np.asarray(np.square(scaled - scaled[place]).sum(axis=1))
+
+
+# ---------------------------------------------------------------------------------------- estimates
+
+
+def _estimate(ledger: Ledger) -> Fit | None:
+    """A new one where something is to be estimated and there is none, or a corrected log, or many more measurements."""
+    if not ledger.created.fit or ledger.samples == 0:
+        return None
+    last = next((item for item in reversed(ledger.askings) if item.asked.fit is not None), None)
+    if last is not None and last.asked.fit is not None:
+        grown = ledger.samples >= GROWN * last.asked.fit.samples
+        if not grown and ledger.revised <= last.asked.seen:  # what was corrected while it was made is not in it
+            return None
+    return fitted(ledger)

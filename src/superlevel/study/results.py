@@ -1,0 +1,152 @@
+"""Tickets go out, results come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from superlevel.arrays import Array, Indices, as_floats
+from superlevel.errors import InputError, SuperlevelError
+
+SHOWN = 20  # mistakes in a message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What came of a measurement: of a ticket, or of a point of the domain that nobody planned to measure."""
+
+    ticket: int | None = None
+    point: int | None = None
+    """Its number in the domain, from 0. With a ticket it may be left out; if it is there, it must be the ticket's."""
+    value: float | None
+    """None: it could not be measured."""
+    noise: float | None = None
+    """Its own standard deviation, where that is not the problem's."""
+    reason: str = ""
+    """Why it failed, or any remark."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ticket:
+    """One planned measurement, kept for a worker."""
+
+    number: int
+    point: int
+    coordinates: tuple[float, ...]
+    until: float
+    """When the lease ends, in seconds since 1970. A result is welcome later too."""
+
+    def measured(self, value: float, *, noise: float | None = None, reason: str = "") -> Result:
+        """The result of this ticket."""
+        return Result(ticket=self.number, point=self.point, value=value, noise=noise, reason=reason)
+
+    def failed(self, reason: str = "") -> Result:
+        """It could not be measured."""
+        return Result(ticket=self.number, point=self.point, value=None, reason=reason)
+
+
+@dataclass(frozen=True)
+class Tickets(Sequence[Ticket]):
+    """What `ask` returns: a sequence of tickets, and why it is empty if it is."""
+
+    _tickets: tuple[Ticket, ...]
+    stop: str | None = None
+    """Why there is nothing to measure now, in words; None if there is."""
+
+    @property
+    def indices(self) -> Indices:
+        """(m,) their points' numbers."""
+        return np.array([ticket.point for ticket in self], dtype=np.int64)
+
+    @property
+    def points(self) -> Array:
+        """(m, d) their points."""
+        return np.array([ticket.coordinates for ticket in self], dtype=np.float64)
+
+    def measured(self, values: ArrayLike, *, noise: ArrayLike | None = None) -> tuple[Result, ...]:
+        """The results of all of them, (m,) in their order."""
+        given = as_floats("values", values)
+        if given.shape != (len(self),):
+            raise InputError("values", f"of shape {given.shape}", f"give shape ({len(self)},), one for each ticket")
+        own = [None] * len(self) if noise is None else self._deviations(noise)
+        each = zip(self, given.tolist(), own, strict=True)
+        return tuple(ticket.measured(value, noise=deviation) for ticket, value, deviation in each)
+
+    def _deviations(self, noise: ArrayLike) -> list[float]:
+        given = as_floats("noise", noise)
+        if given.shape not in {(), (1,), (len(self),)}:
+            raise InputError("noise", f"of shape {given.shape}", f"give one, or shape ({len(self)},)")
+        return [float(deviation) for deviation in np.broadcast_to(given, len(self))]
+
+    def __len__(self) -> int:
+        return len(self._tickets)
+
+    @overload
+    def __getitem__(self, at: int) -> Ticket: ...
+    @overload
+    def __getitem__(self, at: slice) -> Tickets: ...
+    def __getitem__(self, at: int | slice) -> Ticket | Tickets:
+        return Tickets(self._tickets[at], self.stop) if isinstance(at, slice) else self._tickets[at]
+
+    def __iter__(self) -> Iterator[Ticket]:
+        return iter(self._tickets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Receipt:
+    """What `tell` did."""
+
+    entry: int | None
+    """The entry of the log that holds the results; None where all of them were there already."""
+    stored: int
+    """Results that are new."""
+    repeated: int
+    """Results that were there already."""
+    failed: int
+    """New ones that say that something could not be measured."""
+    unplanned: int
+    """New ones that nobody had planned."""
+    late: tuple[int, ...]
+    """Tickets whose lease had ended, or that somebody else held."""
+
+    def __str__(self) -> str:
+        parts = [f"{self.stored:,} result{'s' * (self.stored != 1)} stored"]
+        for count, words in (
+            (self.failed, "could not be measured"),
+            (self.unplanned, "unplanned"),
+            (len(self.late), "late"),
+            (self.repeated, "there already"),
+        ):
+            parts += [f"{count:,} {words}"] * bool(count)
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mistake:
+    """What is wrong with one result."""
+
+    position: int
+    """In what was told, from 0."""
+    field: str
+    got: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"results[{self.position}].{self.field} is {self.got}: {self.remedy}"
+
+
+class ResultsError(SuperlevelError, ValueError):
+    """Results that cannot be taken; none of them was stored."""
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        shown = [str(mistake) for mistake in self.mistakes[:SHOWN]]
+        left = len(self.mistakes) - len(shown)
+        super().__init__("\n".join([*shown, *([f"and {left:,} more"] if left else [])]))
+
+    def __reduce__(self) -> tuple[type[ResultsError], tuple[tuple[Mistake, ...]]]:
+        return type(self), (self.mistakes,)

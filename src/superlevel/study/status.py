@@ -1,0 +1,165 @@
+"""How a campaign stands, in numbers: from the log alone, and labels from what was last computed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from superlevel.kernels import phrase
+from superlevel.study.configuration import question
+from superlevel.study.ledger import Asking, Fate, Ledger
+from superlevel.study.storage.protocol import Lease, Note
+
+if TYPE_CHECKING:
+    from superlevel.study.knowledge import Knowledge
+
+
+class Reading(BaseModel):
+    """What was known after some entries."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entries: int
+    head: str = ""
+    """The digest of the last of them."""
+    samples: int
+    labels: str
+    """+, ? or - for each point."""
+    stop: str | None = None
+    doubts: tuple[str, ...] = ()
+
+
+class Status(BaseModel):
+    """What a person wants to see first."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    question: str
+    method: str
+    points: int
+    above: int
+    undecided: int
+    below: int
+    entries: int
+    """Of the log."""
+    read: int
+    """How many of them the labels are from."""
+    fresh: bool
+    """Whether the labels are from everything that was told."""
+    measurements: int
+    failed: int
+    withdrawn: int
+    late: int
+    open: int
+    """Tickets that wait for a result."""
+    leased: int
+    """Of these, kept for somebody now."""
+    batches: int
+    kernel: str | None
+    """The estimate that holds now, or what was given; None before the first estimate."""
+    noise: str | None
+    began: str
+    changed: str
+    stop: str | None
+    """Why nothing more is to be measured."""
+    closed: bool
+    next: str
+    """What to do now."""
+    doubts: tuple[str, ...]
+
+
+def reading(known: Knowledge) -> Reading:
+    """What is known, to be kept."""
+    from superlevel.study.knowledge import as_text  # noqa: PLC0415  slow to import
+
+    return Reading(
+        entries=known.ledger.length,
+        head=known.ledger.head,
+        samples=known.ledger.samples,
+        labels=as_text(known.labels),
+        stop=None if known.stop is None else known.stop.value,
+        doubts=known.doubts,
+    )
+
+
+def earlier(ledger: Ledger, noted: Note | None) -> Reading | None:
+    """The latest that was computed before, unless something was corrected since; None if nothing was."""
+    found = []
+    if noted is not None and ledger.revised <= noted.seq <= ledger.length:
+        found += [item for item in [kept(noted)] if item is not None]
+    if ledger.askings and ledger.askings[-1].asked.seen >= ledger.revised:
+        last = ledger.askings[-1]
+        found.insert(0 if last.asked.fit else len(found), _planned(last))  # with its estimate it is the later of equals
+    found = [item for item in found if len(item.labels) == ledger.n]
+    return max(found, key=lambda item: item.entries, default=None)
+
+
+def _planned(item: Asking) -> Reading:
+    """What was known when a plan was made, with the estimate that came with it."""
+    asked = item.asked
+    entries = item.seq if asked.fit is not None and asked.seen == item.seq - 1 else asked.seen
+    doubts = () if asked.fit is None else tuple(asked.fit.doubts)
+    return Reading(entries=entries, samples=asked.samples, labels=asked.labels, doubts=doubts)
+
+
+def kept(noted: Note) -> Reading | None:
+    """What was kept; None where another version did, so that it is computed again."""
+    try:
+        found = Reading.model_validate_json(noted.text)
+    except ValidationError:
+        return None
+    return found if found.entries == noted.seq else None
+
+
+def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Reading) -> Status:
+    """The log in numbers."""
+    now = time.time()
+    fates = {fate: int((ledger.fate == fate).sum()) for fate in Fate}
+    fit, created = ledger.fit, ledger.created
+    return Status(
+        name=name,
+        question=question(created),
+        method=created.method,
+        points=ledger.n,
+        above=known.labels.count("+"),
+        undecided=known.labels.count("?"),
+        below=known.labels.count("-"),
+        entries=ledger.length,
+        read=known.entries,
+        fresh=known.entries >= ledger.changed,
+        measurements=fates[Fate.MEASURED],
+        failed=fates[Fate.FAILED],
+        withdrawn=fates[Fate.WITHDRAWN],
+        late=int(ledger.late.sum()),
+        open=fates[Fate.OPEN],
+        leased=sum(lease is not None and lease.until >= now for lease in leases.values()),
+        batches=len(ledger.askings),
+        kernel=None if "kernel" in created.fit and fit is None else phrase(fit.kernel if fit else created.kernel),
+        noise=None if "noise" in created.fit and fit is None else _numbers(fit.noise if fit else created.noise),
+        began=ledger.times[0],
+        changed=ledger.times[1],
+        stop=known.stop,
+        closed=ledger.closed is not None,
+        next=_next(ledger, known, fates[Fate.OPEN]),
+        doubts=known.doubts,
+    )
+
+
+def _next(ledger: Ledger, known: Reading, open_tickets: int) -> str:
+    if ledger.closed is not None:
+        return "nothing: the study is closed"
+    if known.stop is not None:
+        return f"verify and report: {known.stop}"
+    if open_tickets:
+        return f"tell the results of {open_tickets:,} open ticket{'s' * (open_tickets > 1)}, or suggest more"
+    return "suggest the next batch"
+
+
+def _numbers(noise: float | list[float]) -> str:
+    if isinstance(noise, list):
+        return f"{min(noise):.4g} to {max(noise):.4g}"
+    return f"{noise:.4g}"

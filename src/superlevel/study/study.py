@@ -1,0 +1,397 @@
+"""A campaign: ask for tickets, measure, tell, and say what is known, over weeks, crashes and colleagues.
+
+    study = Study.create("sqlite:///survey.db", "harbour", problem, method="melk", seed=0)
+    tickets = study.ask()                              # where to measure; kept for this worker for a while
+    study.tell(tickets.measured(values))               # all or nothing; the same again changes nothing
+    study.labels                                       # (n,) +1 above, 0 undecided, -1 below
+
+Everything is in an append-only log; the object holds nothing that the log does not.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from superlevel.arrays import Labels, as_count, as_number
+from superlevel.errors import InputError, SuperlevelError
+from superlevel.problem import Problem
+from superlevel.study import configuration, status
+from superlevel.study.events import Closed, Corrected, Payload, Told, Withdrawn
+from superlevel.study.ledger import Fate, Ledger, fold, opened, shut
+from superlevel.study.matching import locate
+from superlevel.study.results import Receipt, Result, Ticket, Tickets
+from superlevel.study.status import Status
+from superlevel.study.storage import open_storage
+from superlevel.study.storage.protocol import Entry, Lease, Note, Storage
+from superlevel.study.storage.refusals import check_text
+from superlevel.study.telling import LARGEST, as_list, is_text, resolve
+
+if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and most commands need none of them
+    from superlevel.report.campaign import Campaign
+    from superlevel.study.knowledge import Knowledge
+    from superlevel.study.verification import Verification
+
+CLOSED = "the study is closed"
+LONGEST = 100  # letters of a name
+
+
+class Study:
+    """One campaign in a store. Any number of them may be open on the same log at once, in any number of processes."""
+
+    def __init__(self, storage: Storage, name: str, ledger: Ledger, worker: str | None = None) -> None:
+        """Use `create` or `open`."""
+        self._storage = storage
+        self._name = name
+        self._ledger = ledger
+        self._worker = _checked_worker(worker)
+        self._known: Knowledge | None = None
+        self._makers: Any = None
+
+    # ------------------------------------------------------------------------------------- open
+
+    @classmethod
+    def create(
+        cls,
+        store: str | Storage,
+        name: str,
+        problem: Problem,
+        *,
+        method: str = "melk",
+        seed: int = 0,
+        batch: int | None = None,
+        fit: Sequence[str] = (),
+        lease: float = configuration.LEASE,
+        worker: str | None = None,
+        **options: Any,
+    ) -> Study:
+        """A new campaign.
+
+        Args:
+            store: "sqlite:///file.db", "postgresql://user@host/database", "memory:", or a storage.
+            name: of the campaign, new in the store.
+            problem: points, goal, and what is assumed.
+            method: any of ``methods.NAMES``.
+            seed: everything random comes from it.
+            batch: measurements that are planned at once, 10 by default.
+            fit: what of "kernel", "noise" and "mean" to estimate from the measurements, by marginal likelihood, instead
+                of taking the problem's: first from a pilot that is spread out, then again as data come. Labels may be
+                revised then.
+            lease: seconds for which a ticket is kept for who asked for it; a day by default.
+            worker: who asks and tells, by default this process. The same worker gets the same open tickets again.
+            options: of `methods.make`: confidence, criterion, beta, schedule, ... The confidence is "posterior" unless
+                another is given: "rips" works in whole rounds, with the paper's guarantee and its price.
+        """
+        given = configuration.created(
+            problem, method=method, options=options, batch=batch, fit=fit, seed=seed, lease=lease
+        )
+        _check_name(name)
+        made = _check_method(problem, given)
+        storage = open_storage(store)
+        entry = given.entry(seq=1, before="")
+        study = cls(storage, name, fold([entry]), worker)  # before anything is stored: what cannot be read back is not
+        storage.create(name, entry)
+        if made is not None:
+            study._makers = made
+        return study
+
+    @classmethod
+    def open(cls, store: str | Storage, name: str, *, worker: str | None = None) -> Study:
+        """A campaign that is there; what its log says is checked entry by entry."""
+        storage = open_storage(store)
+        return cls(storage, name, fold(storage.read(name)), worker)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def url(self) -> str:
+        """Of the store, without a password."""
+        return self._storage.url
+
+    @property
+    def ledger(self) -> Ledger:
+        """Every ticket with what became of it, as of now."""
+        self._ledger = fold(self._storage.read(self._name, after=self._ledger.length), self._ledger)
+        return self._ledger
+
+    def log(self) -> list[Entry]:
+        """Every entry, as it is stored."""
+        return self._storage.read(self._name)
+
+    # -------------------------------------------------------------------------------- ask and tell
+
+    def ask(self, n: int | None = None, *, lease: float | None = None) -> Tickets:
+        """Where to measure: tickets that nobody else gets while the lease lasts.
+
+        First those that this worker has open already, then others that are free, then new ones: a batch is planned when
+        there are none, or fewer than ``n``. Without n, one batch, or all of a pilot or a round.
+        """
+        wanted = None if n is None else as_count("n", n)
+        seconds = configuration.as_lease(self._ledger.created.lease if lease is None else lease)
+        while True:
+            ledger = self.ledger
+            if ledger.closed is not None:
+                return Tickets((), CLOSED)
+            claimed = self._claim(ledger, wanted, seconds)
+            if claimed and (wanted is None or len(claimed) >= wanted):
+                return claimed
+            reason = self._plan(0 if wanted is None else wanted - len(claimed))
+            if reason is not None:
+                return claimed if claimed else Tickets((), reason)
+
+    def _claim(self, ledger: Ledger, wanted: int | None, seconds: float) -> Tickets:
+        now = time.time()
+        phase = ledger.askings[-1].asked.phase if ledger.askings else None
+        whole = sum(len(item.tickets) for item in ledger.askings if item.asked.phase == phase)  # a round and its rest
+        count = wanted or max(ledger.created.batch, whole)
+        numbers = self._storage.claim(self._name, count, worker=self._worker, now=now, until=now + seconds)
+        if numbers and numbers[-1] > len(ledger.point):
+            ledger = self.ledger  # planned by somebody else since
+        made = (self._ticket(ledger, number, now + seconds) for number in numbers)
+        return Tickets(tuple(made))
+
+    def _ticket(self, ledger: Ledger, number: int, until: float) -> Ticket:
+        point = int(ledger.point[number - 1])
+        return Ticket(number=number, point=point, coordinates=tuple(ledger.created.points[point]), until=until)
+
+    def _plan(self, missing: int) -> str | None:
+        """Plan what is missing, at least a batch; or say why nothing can be planned."""
+        from superlevel.study import planning  # noqa: PLC0415  slow to import
+
+        known = self.knowledge
+        if known.stop is not None:
+            return known.stop.value
+        plan = planning.next_plan(known, max(missing, known.ledger.created.batch), self._methods)
+        if isinstance(plan, planning.Waiting):
+            return plan.reason
+        askings = len(known.ledger.askings)
+        # Results that came in meanwhile do not matter, but another plan does: its tickets are taken instead.
+        self._write(lambda ledger: plan if len(ledger.askings) == askings and ledger.closed is None else None)
+        return None
+
+    def tell(self, results: Iterable[Result], *, replicates: bool = False) -> Receipt:
+        """Store results, all or none. A ResultsError names every mistake, and nothing is stored then.
+
+        The same results again are a success and change nothing. A result without a ticket whose point has that very
+        value already, or had it until it was corrected or withdrawn, is taken for the same, unless ``replicates`` says
+        that it was measured again.
+        """
+        listed, leases = as_list(results), self._storage.leases(self._name)
+        receipts: list[Receipt] = []
+
+        def told(ledger: Ledger) -> Told | None:
+            entry, receipt = self._resolved(ledger, listed, leases, replicates)
+            receipts.append(receipt)
+            return entry
+
+        written = self._write(told)
+        return replace(receipts[-1], entry=written)
+
+    def check(self, results: Iterable[Result], *, replicates: bool = False) -> Receipt:
+        """What `tell` would do; nothing is stored."""
+        return self._resolved(self.ledger, as_list(results), self._storage.leases(self._name), replicates)[1]
+
+    def _resolved(
+        self, ledger: Ledger, results: list[Result], leases: Mapping[int, Lease | None], replicates: bool
+    ) -> tuple[Told | None, Receipt]:
+        return resolve(ledger, results, leases=leases, worker=self._worker, now=time.time(), replicates=replicates)
+
+    def correct(self, ticket: int, value: float, *, noise: float | None = None, reason: str = "") -> None:
+        """Replace the value of a ticket that was told wrongly. The log keeps both."""
+        value = as_number("value", value, above=-LARGEST, below=LARGEST)
+        deviation = None if noise is None else as_number("noise", noise, at_least=0, below=LARGEST)
+        _check_reason(reason)
+
+        def corrected(ledger: Ledger) -> Corrected:
+            fate = _fate(ledger, ticket)
+            if fate is not Fate.MEASURED:
+                raise InputError("ticket", f"{ticket}, which is {fate.name.lower()}", "correct one that has a value")
+            return Corrected(ticket=int(ticket), value=value, noise=deviation, reason=reason)
+
+        self._write(corrected)
+
+    def withdraw(self, tickets: int | Iterable[int], *, reason: str = "") -> None:
+        """Measurements that do not count any more, or that need not be made. The log keeps them."""
+        given = list(tickets) if isinstance(tickets, Iterable) else [tickets]
+        if not given:
+            raise InputError("tickets", "empty", "name at least one")
+        _check_reason(reason)
+
+        def withdrawn(ledger: Ledger) -> Withdrawn:
+            for ticket in given:
+                if _fate(ledger, ticket) is Fate.WITHDRAWN:
+                    raise InputError("tickets", f"{ticket}, which is withdrawn already", "leave it out")
+            return Withdrawn(tickets=sorted({int(ticket) for ticket in given}), reason=reason)
+
+        self._write(withdrawn)
+
+    def close(self, *, reason: str = "") -> None:
+        """End the campaign with the labels of now. Nothing is suggested any more; late results are still taken."""
+        from superlevel.study.knowledge import as_text  # noqa: PLC0415
+
+        _check_reason(reason)
+        while True:
+            known = self.knowledge
+            closed = Closed(samples=known.ledger.samples, labels=as_text(known.labels), reason=reason)
+            if self._write(partial(_closing, known.ledger, closed)) is not None:
+                return
+
+    def _write(self, make: Callable[[Ledger], Payload | None]) -> int | None:
+        """Append what follows from the log as it is now, with nobody in between; the number of the entry, if any."""
+        with self._storage.turn(self._name, after=self._ledger.length) as turn:
+            ledger = fold(turn.entries, self._ledger)
+            payload = make(ledger)
+            if payload is not None:
+                entry = payload.entry(seq=ledger.length + 1, before=ledger.head)
+                before, ledger = ledger, fold([entry], ledger)  # first: what cannot be read back is not stored
+                turn.append(entry, opened=opened(before, ledger), closed=shut(before, ledger))
+        self._ledger = ledger
+        return None if payload is None else ledger.length
+
+    def locate(self, coordinates: ArrayLike) -> int:
+        """The number of the point with these coordinates (d,), as `Result.point` takes it."""
+        return locate(np.array(self._ledger.created.points), coordinates)
+
+    # ------------------------------------------------------------------------------- what is known
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What the log lets one say now; computed when something came in since the last time."""
+        from superlevel.study import knowledge  # noqa: PLC0415
+
+        ledger = self.ledger
+        if self._known is None or self._known.ledger.changed != ledger.changed:
+            self._known = knowledge.know(ledger, self._methods)
+        elif self._known.ledger is not ledger:
+            self._known = knowledge.continued(self._known, ledger)
+        return self._known
+
+    @property
+    def _methods(self) -> Any:
+        if self._makers is None:
+            from superlevel.study.knowledge import Methods  # noqa: PLC0415
+
+            self._makers = Methods()
+        return self._makers
+
+    @property
+    def labels(self) -> Labels:
+        """(n,) +1 above, 0 undecided, -1 below, from everything that was told."""
+        return self.knowledge.labels
+
+    def status(self, *, fresh: bool = True) -> Status:
+        """How the campaign stands. Not ``fresh``: labels may be of an earlier moment, which it says, and come at once.
+
+        After a correction or a withdrawal earlier labels are not shown.
+        """
+        ledger, leases = self.ledger, self._storage.leases(self._name)
+        reading = None if fresh else status.earlier(ledger, self._storage.noted(self._name))
+        if reading is None:
+            reading = status.reading(self.knowledge)
+            ledger = self._ledger
+        return status.of(self._name, ledger, leases, reading)
+
+    def note(self) -> None:
+        """Keep what is known beside the log, for `status` to show at once."""
+        reading = status.reading(self.knowledge)
+        self._storage.note(self._name, Note(self._ledger.length, reading.model_dump_json()))
+
+    def campaign(self) -> Campaign:
+        """Everything that a picture or a page shows."""
+        from superlevel.study.picture import campaign  # noqa: PLC0415
+
+        return campaign(self._name, self.knowledge)
+
+    def report(self, path: str | Path) -> Path:
+        """Write one self-contained HTML page: map, decisions, next batch and why, and what is claimed."""
+        from superlevel.report.page import page  # noqa: PLC0415
+
+        written = Path(path)
+        text = page(self.campaign(), self.verify().statement)
+        written.write_text(text, encoding="utf-8")
+        return written
+
+    def verify(self, *, watch: Any = None) -> Verification:
+        """Recompute every label and every design's bound from the log, and hold the assumptions against the data."""
+        from superlevel.study.verification import verify  # noqa: PLC0415
+
+        return verify(self._name, self._storage, watch=watch)
+
+    def __repr__(self) -> str:
+        ledger = self._ledger
+        return (
+            f"Study({self._name!r} in {self.url}: {ledger.samples:,} measurements, {len(ledger.open):,} tickets open)"
+        )
+
+
+def _closing(seen: Ledger, closed: Closed, ledger: Ledger) -> Closed | None:
+    """None where something came in since the labels were computed."""
+    if ledger.closed is not None:
+        raise SuperlevelError(f"{CLOSED} already")
+    return closed if ledger.changed == seen.changed else None
+
+
+# ------------------------------------------------------------------------------------------ checks
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
+        raise InputError("name", repr(name), "give some letters, without blanks around them")
+    if name.startswith("-"):
+        raise InputError("name", repr(name), "begin it with a letter: a command takes it for an option")
+    if len(name) > LONGEST:
+        raise InputError("name", f"{len(name)} letters long", f"give at most {LONGEST}")
+
+
+def _checked_worker(worker: str | None) -> str:
+    if worker is None:
+        return f"{person()}:{os.getpid()}"
+    if not isinstance(worker, str) or not worker.strip():
+        raise InputError("worker", repr(worker), "give a name, or leave it out")
+    check_text("worker", worker)
+    return worker
+
+
+def _check_reason(reason: object) -> None:
+    if not is_text(reason):
+        raise InputError("reason", ascii(reason), "give text that can be written as UTF-8")
+
+
+def person() -> str:
+    """Who runs this, and where."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container may know no names
+        user = str(os.getuid())
+    return f"{user}@{socket.gethostname()}"
+
+
+def _fate(ledger: Ledger, ticket: object) -> Fate:
+    count = len(ledger.point)
+    if isinstance(ticket, bool) or not isinstance(ticket, int | np.integer) or not 1 <= ticket <= count:
+        raise InputError("ticket", repr(ticket), f"there are tickets 1 to {count:,}" if count else "there is none yet")
+    return Fate(int(ledger.fate[ticket - 1]))
+
+
+def _check_method(problem: Problem, given: Any) -> Any:
+    """That the method takes the problem, before anything is stored; and what was made for that."""
+    from superlevel.study.knowledge import Methods, tried  # noqa: PLC0415
+
+    makers = Methods()
+    if given.fit:
+        tried(problem, given)
+        return None
+    makers.of(given, None)
+    return makers

@@ -1,0 +1,146 @@
+"""What a campaign shows of itself, by two roads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF
+
+from superlevel.report.campaign import rows
+from superlevel.study import Result
+from superlevel.study.picture import EXPLAINED
+from tests.study.campaigns import (
+    ALL,
+    ARMS,
+    FITTED,
+    GREEDY,
+    LSE,
+    MILK,
+    NAME,
+    NOISE,
+    PAIR_ROUNDS,
+    ROUNDS,
+    Kind,
+    N,
+    X,
+    each,
+    reopened,
+)
+
+
+@each(ALL)
+def test_everything_that_is_known_is_shown(kind: Kind) -> None:
+    study = kind.create()
+    for step in range(3):
+        study.tell(kind.measure(study.ask(12 if kind is FITTED and step == 0 else None)))
+    study.ask(2)
+    shown, known, ledger = study.campaign(), study.knowledge, study.ledger
+    assert (shown.name, shown.names) == (NAME, tuple(ledger.created.names))
+    np.testing.assert_array_equal(shown.points, np.array(ledger.created.points))
+    np.testing.assert_array_equal(shown.labels, study.labels)
+    np.testing.assert_array_equal(shown.counts, ledger.counts)
+    np.testing.assert_array_equal(shown.next, ledger.point[ledger.open - 1])
+    assert shown.doubts == known.doubts
+    assert shown.level == known.level
+    if kind.in_rounds:
+        assert (shown.mean, shown.lower, shown.upper) == (None, None, None)
+    else:
+        assert shown.mean is not None
+        assert shown.lower is not None
+        assert shown.upper is not None
+        assert (shown.lower <= shown.upper).all()
+    facts = dict(shown.facts)
+    assert facts["plans"] == str(len(ledger.askings))
+    assert facts["open tickets"] == str(len(ledger.open))
+    assert facts["method"].startswith(kind.method)
+    assert len(rows(shown)) == ledger.n
+    progress = [(item.asked.samples, item.asked.labels.count("?")) for item in ledger.askings]
+    assert shown.progress == (*progress, (ledger.samples, int((study.labels == 0).sum())))
+
+
+def test_intervals_are_those_that_decide() -> None:
+    study = GREEDY.run(GREEDY.create(), 3)
+    shown = study.campaign()
+    assert shown.lower is not None
+    assert shown.upper is not None
+    labels = np.where(shown.lower > 0.23, 1, np.where(shown.upper < 0.23, -1, 0))
+    np.testing.assert_array_equal(labels, study.labels)
+
+
+def test_nothing_is_shown_of_nothing() -> None:
+    shown = FITTED.create().campaign()
+    assert not shown.labels.any()
+    assert (shown.mean, shown.reasons, shown.progress) == (None, (), ((0, N),))
+    assert np.isnan(shown.averages).all()
+    assert dict(shown.facts)["kernel"] == "not estimated yet"
+
+
+@each([GREEDY, MILK, LSE])
+def test_reasons_are_shares_of_variance_that_a_measurement_takes_away(kind: Kind) -> None:
+    study = kind.run(kind.create(), 2)
+    study.ask()
+    known = study.knowledge
+    assert known.state is not None
+    before = known.state.posterior
+    assert before is not None
+    reasons = study.campaign().reasons
+    assert [reason.ticket for reason in reasons] == study.ledger.open.tolist()
+    for reason in reasons:
+        after = before.told([reason.point], [0.0], noise=NOISE)
+        shares = 1 - after.variance / before.variance
+        shares[study.labels != 0] = -1
+        assert reason.point == study.ledger.point[reason.ticket - 1]
+        served = [place for place, _ in reason.serves]
+        assert len(served) == min(3, int((study.labels == 0).sum()))
+        assert [share for _, share in reason.serves] == pytest.approx(sorted(shares)[::-1][: len(served)], abs=1e-9)
+        assert (study.labels[served] == 0).all()
+
+
+@each([ROUNDS, PAIR_ROUNDS])
+def test_reasons_in_rounds_are_squared_correlations_under_the_design(kind: Kind) -> None:
+    study = kind.create()
+    study.ask()
+    weights = study.ledger.askings[0].asked.weights
+    assert weights is not None
+    design = np.zeros(3)
+    design[weights.at[0]] = weights.values
+    information = ARMS.T @ (design[:, None] * ARMS) + 1e-7 * np.eye(2)
+    product = ARMS @ np.linalg.solve(information, ARMS.T)
+    expected = product**2 / np.outer(np.diag(product), np.diag(product))
+    reasons = study.campaign().reasons
+    assert len(reasons) == min(EXPLAINED, len(study.ledger.point))
+    for reason in reasons:
+        for place, share in reason.serves:
+            assert share == pytest.approx(expected[reason.point, place], abs=1e-4)
+        assert reason.serves[0][1] == pytest.approx(1.0)
+
+
+def test_no_reasons_without_open_tickets_or_without_a_round() -> None:
+    assert GREEDY.run(GREEDY.create(), 1).campaign().reasons == ()
+    assert ROUNDS.run(ROUNDS.create(), 1).campaign().reasons == ()
+
+
+def test_a_ticket_serves_only_what_is_undecided() -> None:
+    study = GREEDY.create()
+    study.ask()
+    study.tell([Result(point=k, value=9.0, noise=0.001) for k in range(N)], replicates=True)
+    study.ask(2)
+    assert all(reason.serves == () for reason in study.campaign().reasons)
+
+
+def test_why_it_ended_is_said() -> None:
+    study = GREEDY.create()
+    study.tell([Result(point=k, value=9.0, noise=0.001) for k in range(N)])
+    assert dict(study.campaign().facts)["ended because"] == "every point is decided"
+    assert dict(reopened(study).campaign().facts)["measurements"] == f"{N} at {N} points"
+
+
+def test_points_that_are_known_for_sure_take_part_in_nothing() -> None:
+    problem = GREEDY.problem(noise=0.0)
+    study = GREEDY.create(problem=problem)
+    study.tell([Result(point=k, value=float(np.sin(6 * X[k]))) for k in (0, 5, 9)])
+    study.ask()
+    shares = [share for reason in study.campaign().reasons for _, share in reason.serves]
+    assert np.isfinite(shares).all()
+    assert all(0 < share <= 1 + 1e-9 for share in shares)
+    assert RBF(0.2) == problem.domain.kernel
