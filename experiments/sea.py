@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib import cbook
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 import superlevel as sl
 from experiments.common import entry, run
 from superlevel.arrays import Array
+from superlevel.demo.sea import load
 from superlevel.reproduce.settings import Figure, Score, Setting, Values
 from superlevel.reproduce.trials import Simulated, at
 from superlevel.reproduce.worlds import World
@@ -70,11 +70,9 @@ class SeaFloor:
 
 def sea_cells() -> tuple[Array, Array]:
     """Places (n, 2) of the sea cells in the unit square, and the square root of depth (n,) there."""
-    with np.load(cbook.get_sample_data("topobathy.npz", asfileobj=False)) as file:
-        depth = -file["topo"].astype(np.float64)
-    across, up = np.meshgrid(*(np.linspace(0, 1, size) for size in depth.shape[::-1]))
-    sea = depth > 0
-    return np.stack([across[sea], up[sea]], axis=1), np.sqrt(depth[sea])
+    sea = load()
+    across, up = np.meshgrid(*(np.linspace(0, 1, size) for size in sea.depth.shape[::-1]))
+    return np.stack([across[sea.wet], up[sea.wet]], axis=1), sea.roots
 
 
 def main() -> None:

@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
-from superlevel.cli import demo, plan, reproduce
+from superlevel.cli import demo, doctor, plan, reproduce, study
+from superlevel.cli.study.common import Verb
 from superlevel.errors import SuperlevelError
+
+WRONG_INPUT, UNUSABLE_STORE, STOPPED = 2, 3, 130
+
+
+class Program(TyperGroup):
+    """All commands. Ctrl-C is a sentence and not a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("superlevel: stopped: what was stored stays stored, and nothing is half done", err=True)
+            raise typer.Exit(STOPPED) from None
+
 
 app = typer.Typer(
     name="superlevel",
+    cls=Program,
     help="Find every point where an unknown function exceeds a level, from few noisy measurements, with a proof.",
+    epilog="Exit codes: 0 all went well, 1 something speaks against it (verify, doctor), 2 the input is wrong, "
+    "3 the store cannot be used, 130 stopped by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.command("demo")(demo.run)
 app.command("plan")(plan.run)
+app.add_typer(study.app, name="study")
+app.command("doctor", cls=Verb)(doctor.run)
 app.command("reproduce")(reproduce.run)
 
 
@@ -27,4 +49,10 @@ def main() -> None:
         app()
     except SuperlevelError as error:
         typer.echo(f"superlevel: {error}", err=True)
-        sys.exit(2)
+        sys.exit(_code(error))
+
+
+def _code(error: SuperlevelError) -> int:
+    # Where no store was opened the module is not there, and to import it would take longer than all the rest.
+    storage = sys.modules.get("superlevel.study.storage.protocol")
+    return UNUSABLE_STORE if storage is not None and isinstance(error, storage.StorageError) else WRONG_INPUT

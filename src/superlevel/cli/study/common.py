@@ -1,0 +1,301 @@
+"""What the verbs of a study share: the store, who speaks where, files that are written whole, and what is decided."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from typer.core import TyperCommand
+
+from superlevel.arrays import as_number
+from superlevel.errors import InputError, SuperlevelError
+from superlevel.tables import comma_remedy
+
+if TYPE_CHECKING:
+    from superlevel.study.results import Result
+    from superlevel.study.sheets import Sheet
+    from superlevel.study.storage.protocol import Storage
+    from superlevel.study.study import Study
+
+DEFAULT_STORE = "sqlite:///superlevel.db"
+VARIABLE = "SUPERLEVEL_STORE"
+MOST_HOURS = 8e5  # of a lease, ninety years: calendars end
+CLOSED_PIPE = 141  # what shells make of SIGPIPE
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The study.", show_default=False)]
+Store = Annotated[
+    str,
+    typer.Option(
+        "--store",
+        envvar=VARIABLE,
+        metavar="URL",
+        help="Where studies are kept: sqlite:///FILE, or postgresql://USER@HOST/DATABASE for many who write at once.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document; everything else goes to stderr.")]
+Worker = Annotated[
+    str | None,
+    typer.Option(
+        "--worker",
+        help="Who measures, where several do so from one account at once. Default: you, on this machine.",
+        show_default=False,
+    ),
+]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the log keeps it.", show_default=False)]
+
+
+class Verb(TyperCommand):
+    """A command that says what is wrong as JSON too, where JSON was asked for."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SuperlevelError as error:
+            if ctx.params.get("as_json"):
+                answer({"error": str(error)})
+            raise
+
+
+# ---------------------------------------------------------------------------------------- words
+
+
+class Screen(Console):
+    """A console that ends quietly when nobody reads on."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        """`head` has seen enough."""
+        self.quiet = True
+        _let_go(self.file.fileno())
+
+
+def screen(as_json: bool = False) -> Screen:
+    """Where words go: to stdout, or beside it where it is for one JSON document."""
+    return Screen(stderr=as_json)
+
+
+def _let_go(stream: int) -> NoReturn:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)  # or Python would complain when it flushes at its end
+    raise SystemExit(CLOSED_PIPE)
+
+
+def say(console: Console, sentence: str) -> None:
+    """As it is: a name may hold anything, brackets too, and is copied in one piece."""
+    console.print(_printable(sentence), markup=False, highlight=False, soft_wrap=True)
+
+
+def answer(document: Mapping[str, Any]) -> None:
+    """The one document on stdout."""
+    try:
+        sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go(sys.stdout.fileno())
+
+
+@contextmanager
+def working(sentence: str) -> Iterator[None]:
+    """Something that takes a while."""
+    with Console(stderr=True).status(Text(_printable(sentence))):
+        yield
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> Table:
+    """Cells as they are: no markup in them is taken for such."""
+    made = Table(title=title)
+    for header in headers:
+        made.add_column(Text(_printable(header)))
+    for row in rows:
+        made.add_row(*(Text(_printable(cell)) for cell in row))
+    return made
+
+
+def facts(rows: Iterable[Sequence[str]]) -> Table:
+    """Names and values, without lines around them."""
+    made = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in rows:
+        made.add_row(Text(name, style="dim"), Text(_printable(value)))
+    return made
+
+
+def plural(count: int, word: str) -> str:
+    """'1 ticket', '2,000 tickets'."""
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def when(moment: str) -> str:
+    """An entry's time for people, to the minute."""
+    return f"{datetime.fromisoformat(moment).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _printable(text: str) -> str:
+    """Without what no terminal can show: names of files may be any bytes."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def number(field: str, text: str) -> float:
+    """A finite number that a person typed."""
+    try:
+        value = float("" if "_" in text else text)
+    except ValueError as error:
+        remedy = comma_remedy(text) or "give a number with a decimal point"
+        raise InputError(field, repr(text), remedy) from error
+    return as_number(field, value)
+
+
+def hours(field: str, given: float) -> float:
+    """In seconds."""
+    return 3600 * as_number(field, given, above=0, below=MOST_HOURS)
+
+
+# ---------------------------------------------------------------------------------------- the store
+
+
+def storage_of(store: str) -> Storage:
+    """What the URL stands for; nothing is opened yet."""
+    if store.strip() == "memory:":
+        raise InputError("--store", repr(store), f"it is gone when the command ends: give a file, as {DEFAULT_STORE}")
+    from superlevel.study.storage import open_storage  # noqa: PLC0415  slow to import, and --help needs none of it
+
+    return open_storage(store)
+
+
+def opened(store: str, name: str, *, worker: str | None = None) -> tuple[Storage, Study]:
+    """A study that is there."""
+    storage = storage_of(store)
+    from superlevel.study.study import Study  # noqa: PLC0415
+
+    return storage, Study.open(storage, name, worker=me() if worker is None else worker)
+
+
+def me() -> str:
+    """The same worker in every command of the same person."""
+    from superlevel.study.study import person  # noqa: PLC0415
+
+    return person()
+
+
+def command(store: str, storage: Storage, *words: object) -> str:
+    """What to type next, with the store where it must be named; a password is never shown."""
+    named = [] if store == os.environ.get(VARIABLE, DEFAULT_STORE) else ["--store", storage.url]
+    return shlex.join(["superlevel", *map(str, words), *named])
+
+
+def read_results(study: Study, content: bytes, called: str) -> tuple[Sheet, list[Result]]:
+    """A sheet, and its results in the order of its lines."""
+    import numpy as np  # noqa: PLC0415
+
+    from superlevel.study.results import Result  # noqa: PLC0415
+    from superlevel.study.sheets import read_sheet  # noqa: PLC0415
+
+    created = study.ledger.created
+    sheet = read_sheet(content, name=called, points=np.array(created.points), names=tuple(created.names))
+    return sheet, [
+        Result(ticket=line.ticket, point=line.point, value=line.value, noise=line.noise, reason=line.reason)
+        for line in sheet.lines
+    ]
+
+
+# ---------------------------------------------------------------------------------------- what is decided
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """What is known now, beside what was known before."""
+
+    above: int
+    undecided: int
+    below: int
+    newly: int | None
+    """Points that were undecided before; None where that was never computed."""
+    revised: int | None
+    """Points that had another label before."""
+    stop: str | None
+
+    def __str__(self) -> str:
+        parts = [f"{self.above:,} above, {self.undecided:,} undecided, {self.below:,} below"]
+        parts += [f"{self.newly:,} newly decided"] * (self.newly is not None)
+        parts += [f"{self.revised:,} revised"] * bool(self.revised)
+        return "; ".join(parts)
+
+
+def labels_before(storage: Storage, study: Study) -> str | None:
+    """A sign for each point, as it was last computed."""
+    from superlevel.study.status import earlier  # noqa: PLC0415
+
+    ledger = study.ledger
+    reading = earlier(ledger, storage.noted(study.name))
+    if reading is not None:
+        return reading.labels
+    return "?" * ledger.n if ledger.samples == 0 else None
+
+
+def decide(study: Study, before: str | None) -> Decided:
+    """Compute what is known now, and keep it for `status`."""
+    with working("computing what that decides"):
+        from superlevel.study.status import reading  # noqa: PLC0415
+
+        known = reading(study.knowledge)
+        study.note()
+    labels = known.labels
+    pairs = None if before is None else list(zip(before, labels, strict=True))
+    return Decided(
+        above=labels.count("+"),
+        undecided=labels.count("?"),
+        below=labels.count("-"),
+        newly=None if pairs is None else sum(old == "?" != new for old, new in pairs),
+        revised=None if pairs is None else sum("?" != old != new for old, new in pairs),
+        stop=known.stop,
+    )
+
+
+# ---------------------------------------------------------------------------------------- files
+
+
+def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = ()) -> None:
+    """Before anything is computed."""
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise InputError(field, repr(str(path)), f"end it in {' or '.join(suffixes)}")
+    target = Path(os.path.realpath(path))
+    if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
+        raise InputError(field, repr(str(path)), "it cannot be written: name a file of yours")
+    try:
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        remedy = f"it cannot be written ({error.strerror}): name a file in a folder of yours"
+        raise InputError(field, repr(str(path)), remedy) from error
+
+
+@contextmanager
+def replacing(field: str, path: Path) -> Iterator[Path]:
+    """A file beside it to write to, which takes its place at the end: it is there whole, or as it was before."""
+    target = Path(os.path.realpath(path))
+    beside = target.parent / f".{os.urandom(8).hex()}{target.suffix}"
+    try:
+        yield beside
+        beside.replace(target)
+    except OSError as error:
+        remedy = f"it cannot be written ({error.strerror}): make room, or name another file"
+        raise InputError(field, repr(str(path)), remedy) from error
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+
+
+def file_name(name: str) -> str:
+    """The name of a study as that of a file."""
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "study"

@@ -1,0 +1,102 @@
+"""`superlevel study export`: what a campaign holds, as files for other programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from superlevel.cli.study import common
+
+if TYPE_CHECKING:
+    from superlevel.study.ledger import Ledger
+    from superlevel.study.storage.protocol import Entry
+    from superlevel.study.study import Study
+
+BEFORE, AFTER = ("ticket",), ("value", "noise", "fate", "late", "reason", "told")
+
+
+class What(StrEnum):
+    """What can be exported."""
+
+    LABELS = "labels"
+    MEASUREMENTS = "measurements"
+    LOG = "log"
+
+
+def run(
+    name: common.Name,
+    *,
+    out: Annotated[Path, typer.Option(help="File to write.", show_default=False)],
+    what: Annotated[
+        What,
+        typer.Option(
+            help="labels: a CSV line for every point; measurements: a CSV line for every ticket, with what became of "
+            "it; log: a JSON line for every entry, with its digest."
+        ),
+    ] = What.LABELS,
+    store: common.Store = common.DEFAULT_STORE,
+) -> None:
+    """Write labels, measurements or the whole log to a file; numbers are exact, and the file is whole or as before.
+
+    Example: superlevel study export harbour --out labels.csv
+    """
+    common.check_writable("--out", out)
+    storage, study = common.opened(store, name)
+    with common.working(f"writing {what}"), common.replacing("--out", out) as beside:
+        match what:
+            case What.LABELS:
+                count = _write_labels(study, beside)
+            case What.MEASUREMENTS:
+                count = _write_measurements(study.ledger, beside)
+            case What.LOG:
+                count = _write_log(storage.read(name), beside)
+    common.say(common.screen(), f"wrote {common.plural(count, 'line')} of {what} to {out}")
+
+
+def _write_labels(study: Study, path: Path) -> int:
+    from superlevel.report.campaign import write_csv  # noqa: PLC0415
+
+    campaign = study.campaign()
+    write_csv(campaign, path)
+    return len(campaign.points)
+
+
+def _write_measurements(ledger: Ledger, path: Path) -> int:
+    names = [f"{name} (coordinate)" if name in BEFORE + AFTER else name for name in ledger.created.names]
+    with path.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow([*BEFORE, *names, *AFTER])
+        writer.writerows(_tickets(ledger))
+    return len(ledger.point)
+
+
+def _tickets(ledger: Ledger) -> Iterator[list[Any]]:
+    from superlevel.study.ledger import Fate  # noqa: PLC0415
+
+    columns = (ledger.point, ledger.value, ledger.noise, ledger.fate, ledger.late, ledger.told)
+    for at, (point, value, noise, fate, late, told) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
+        yield [
+            at + 1,
+            *ledger.created.points[point],
+            *("" if math.isnan(number) else number for number in (value, noise)),
+            Fate(fate).name.lower(),
+            "yes" if late else "",
+            ledger.reasons.get(at + 1, ""),
+            told or "",
+        ]
+
+
+def _write_log(entries: list[Entry], path: Path) -> int:
+    with path.open("w", encoding="utf-8") as lines:
+        for entry in entries:
+            payload = json.loads(entry.payload)
+            line = {"seq": entry.seq, "kind": entry.kind, "at": entry.at, "payload": payload, "digest": entry.digest}
+            lines.write(json.dumps(line) + "\n")
+    return len(entries)

@@ -1,0 +1,30 @@
+"""`superlevel study report`: how a campaign stands, as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from superlevel.cli.study import common
+
+
+def run(
+    name: common.Name,
+    *,
+    out: Annotated[Path | None, typer.Option(help="Page to write. Default: NAME.html.", show_default=False)] = None,
+    store: common.Store = common.DEFAULT_STORE,
+) -> None:
+    """Write one HTML page with everything in it: the map, decisions, what comes next and why, and what is claimed.
+
+    Everything that is claimed is checked against the log first, as `superlevel study verify` does.
+
+    Example: superlevel study report harbour --out harbour.html
+    """
+    page = Path(f"{common.file_name(name)}.html") if out is None else out
+    common.check_writable("--out", page, suffixes=(".html", ".htm"))
+    _, study = common.opened(store, name)
+    with common.working("checking everything against the log, and drawing"), common.replacing("--out", page) as beside:
+        study.report(beside)
+    common.say(common.screen(), f"wrote {page}")

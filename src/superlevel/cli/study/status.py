@@ -1,0 +1,80 @@
+"""`superlevel study status`: how a campaign stands."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from superlevel.cli.study import common
+
+if TYPE_CHECKING:
+    from superlevel.study.status import Status
+    from superlevel.study.study import Study
+
+
+def run(
+    name: common.Name,
+    *,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute labels from everything that was told, which may take a while.")
+    ] = False,
+    store: common.Store = common.DEFAULT_STORE,
+    as_json: common.Json = False,
+) -> None:
+    """How the study stands: what is decided, what was measured, what is open, and what to do next.
+
+    Labels are as they were last computed, and it says so where results came in since.
+
+    Example: superlevel study status harbour --fresh
+    """
+    _, study = common.opened(store, name)
+    with common.working("computing what is decided"):
+        status = study.status(fresh=fresh)
+        if fresh:
+            _keep(study)
+    since = 0 if status.fresh else int((study.ledger.told > status.read).sum())
+    if as_json:
+        return common.answer({**status.model_dump(mode="json"), "results_since": since})
+    console = common.screen()
+    common.say(console, f"{name}: which of {common.plural(status.points, 'point')} are {status.question}")
+    console.print(common.facts(_rows(status)))
+    if not status.fresh:
+        common.say(console, f"as of entry {status.read}: {_missing(since)}")
+    for doubt in status.doubts:
+        common.say(console, f"doubt: {doubt}")
+    common.say(console, f"next: {status.next}")
+    return None
+
+
+def _missing(since: int) -> str:
+    """What these counts do not know."""
+    if not since:
+        return "they may be others by now; --fresh computes them"
+    return f"{common.plural(since, 'result')} since then {'is' if since == 1 else 'are'} not in these counts; " + (
+        "--fresh includes them"
+    )
+
+
+def _keep(study: Study) -> None:
+    from superlevel.study.storage.protocol import StorageError  # noqa: PLC0415  slow to import
+
+    with suppress(StorageError):  # it is shown all the same where nothing may be written
+        study.note()
+
+
+def _rows(status: Status) -> list[tuple[str, str]]:
+    measured = [f"{status.measurements:,} in {common.plural(status.batches, 'plan')}"]
+    for count, word in ((status.failed, "failed"), (status.withdrawn, "withdrawn"), (status.late, "late")):
+        measured += [f"{count:,} {word}"] * bool(count)
+    return [
+        ("decided", f"{status.above:,} above, {status.undecided:,} undecided, {status.below:,} below"),
+        ("measurements", ", ".join(measured)),
+        ("open", f"{common.plural(status.open, 'ticket')}, {status.leased:,} of them kept for somebody"),
+        ("method", status.method),
+        ("kernel", status.kernel or "auto: not estimated yet"),
+        ("noise", status.noise or "auto: not estimated yet"),
+        ("began", common.when(status.began)),
+        ("last entry", f"{common.when(status.changed)}, number {status.entries:,}"),
+    ]

@@ -1,0 +1,194 @@
+"""`superlevel study suggest`: where to measure next, and why there."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from superlevel.arrays import as_count
+from superlevel.cli.study import common
+from superlevel.errors import InputError, SuperlevelError
+
+if TYPE_CHECKING:
+    from superlevel.report.campaign import Reason
+    from superlevel.study.ledger import Ledger
+    from superlevel.study.results import Ticket, Tickets
+    from superlevel.study.study import Study
+
+SHOWN = 50  # tickets, which is as many as have a reason
+SHOWN_COORDINATES = 6
+FILLED = ("value", "noise", "status", "reason")
+WHY = "why here: the undecided points that it serves most, and by how much it shrinks the variance of each"
+
+
+def run(
+    name: common.Name,
+    *,
+    count: Annotated[
+        int | None, typer.Option("-n", metavar="N", help="How many. Default: one batch, or all of a round.")
+    ] = None,
+    sheet: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Also write a sheet to be filled in, and told.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite a sheet with results that are not told, or another file.")
+    ] = False,
+    worker: common.Worker = None,
+    lease: Annotated[
+        float | None, typer.Option(metavar="HOURS", help="How long they are kept for you. Default: as created.")
+    ] = None,
+    store: common.Store = common.DEFAULT_STORE,
+    as_json: common.Json = False,
+) -> None:
+    """Where to measure next, with the reason for each point.
+
+    The points are kept for you: nobody else gets them while the lease lasts, and until their results are told you get
+    the same ones again; -n asks for more. Where several people or instruments share one account, give each a --worker.
+
+    Example: superlevel study suggest harbour -n 20 --csv sheet.csv
+    """
+    wanted = None if count is None else as_count("-n", count)
+    seconds = None if lease is None else common.hours("--lease", lease)
+    if sheet is not None:
+        common.check_writable("--csv", sheet)
+    who = common.me() if worker is None else worker
+    storage, study = common.opened(store, name, worker=who)
+    if sheet is not None and not force:
+        _check_overwriting(study, sheet)
+    mine = {number for number, held in storage.leases(name).items() if held and held.worker == who}
+    with common.working("planning where to measure"):
+        tickets = study.ask(wanted, lease=seconds)
+        reasons = {reason.ticket: reason for reason in study.campaign().reasons} if tickets else {}
+        if tickets or study.ledger.closed is None:
+            study.note()  # a new estimate may have changed labels
+    if sheet is not None and tickets:
+        _write(sheet, tickets, study.ledger.created.names)
+    if as_json:
+        written = str(sheet) if sheet is not None and tickets else None
+        listed = [_as_data(ticket, study.ledger, reasons, ticket.number in mine) for ticket in tickets]
+        said = {"study": name, "worker": who, "stop": tickets.stop, "names": study.ledger.created.names}
+        return common.answer({**said, "tickets": listed, "csv": written})
+    console = common.screen()
+    if not tickets:
+        common.say(console, f"nothing to measure now: {tickets.stop}")
+        return None
+    _show(console, study, tickets, reasons)
+    _remark(console, study, tickets, mine)
+    if sheet is not None:
+        common.say(console, f"wrote {sheet}")
+        common.say(console, f"next: fill it in, and {common.command(store, storage, 'study', 'tell', name, sheet)}")
+    else:
+        common.say(console, "next: measure, and tell; --csv FILE writes a sheet to fill in")
+    return None
+
+
+# ---------------------------------------------------------------------------------------- what is shown
+
+
+def _show(console: Console, study: Study, tickets: Tickets, reasons: Mapping[int, Reason]) -> None:
+    created = study.ledger.created
+    shown = tickets[:SHOWN]
+    names = created.names[:SHOWN_COORDINATES]
+    rows = [
+        [str(ticket.number), *_numbers(ticket.coordinates), _why(ticket, reasons, study.ledger)] for ticket in shown
+    ]
+    console.print(common.table(["ticket", *names, "why here"], rows))
+    if any(ticket.number in reasons for ticket in shown):
+        common.say(console, WHY)
+    if len(created.names) > SHOWN_COORDINATES:
+        common.say(console, f"{len(created.names) - SHOWN_COORDINATES} more coordinates are in what --csv writes")
+    if len(tickets) > SHOWN:
+        common.say(console, f"and {len(tickets) - SHOWN:,} more: --csv writes them all")
+
+
+def _remark(console: Console, study: Study, tickets: Tickets, mine: set[int]) -> None:
+    again = sum(ticket.number in mine for ticket in tickets)
+    if again == len(tickets):
+        more = again + study.ledger.created.batch
+        common.say(console, f"all of these were suggested to you before and are still open; -n {more} asks for more")
+    elif again:
+        common.say(console, f"{again:,} of these were suggested to you before and are still open")
+    until = datetime.fromtimestamp(tickets[0].until).astimezone()
+    common.say(console, f"kept for you until {until:%Y-%m-%d %H:%M}; results are welcome later too")
+
+
+def _why(ticket: Ticket, reasons: Mapping[int, Reason], ledger: Ledger) -> str:
+    reason = reasons.get(ticket.number)
+    if reason is None:
+        asking = ledger.askings[int(ledger.asking[ticket.number - 1])]
+        return "pilot: far from the others" if asking.asked.purpose == "pilot" else ""
+    points = ledger.created.points
+    return ", ".join(
+        ("itself" if point == ticket.point else f"({', '.join(_numbers(points[point], digits=4))})") + f" {share:.0%}"
+        for point, share in reason.serves
+    )
+
+
+def _numbers(coordinates: Sequence[float], digits: int = 6) -> list[str]:
+    return [f"{coordinate:.{digits}g}" for coordinate in coordinates[:SHOWN_COORDINATES]]
+
+
+def _as_data(ticket: Ticket, ledger: Ledger, reasons: Mapping[int, Reason], again: bool) -> dict[str, Any]:
+    served = reasons[ticket.number].serves if ticket.number in reasons else ()
+    points = ledger.created.points
+    return {
+        "ticket": ticket.number,
+        "point": ticket.point,
+        "coordinates": list(ticket.coordinates),
+        "until": datetime.fromtimestamp(ticket.until, UTC).isoformat(timespec="seconds"),
+        "again": again,
+        "why": [{"point": point, "coordinates": points[point], "share": share} for point, share in served],
+    }
+
+
+# ---------------------------------------------------------------------------------------- the sheet
+
+
+def _check_overwriting(study: Study, sheet: Path) -> None:
+    """That nobody's work is lost by writing the file anew; before anything is asked for."""
+    if not sheet.exists() or not sheet.stat().st_size:
+        return
+    filled = _filled(sheet)
+    if filled is None:
+        remedy = "name another file, or overwrite it with --force"
+        raise InputError("--csv", f"{str(sheet)!r}, which is there and no sheet of ours", remedy)
+    if filled and not _is_told(study, sheet, filled):
+        remedy = "tell them first, name another file, or overwrite it with --force"
+        raise InputError("--csv", f"{str(sheet)!r}, which has results in it", remedy)
+
+
+def _filled(sheet: Path) -> int | None:
+    """How many lines somebody has filled in; None where it is no sheet."""
+    try:
+        with sheet.open(encoding="utf-8-sig", newline="") as lines:
+            rows = csv.DictReader(lines)
+            names = {name: name.strip().lower() for name in rows.fieldnames or ()}
+            if not {"ticket", "value"} <= set(names.values()):
+                return None
+            columns = [name for name, called in names.items() if called in FILLED]
+            return sum(any((row.get(column) or "").strip() for column in columns) for row in rows)
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return None
+
+
+def _is_told(study: Study, sheet: Path, filled: int) -> bool:
+    """Whether everything in it is in the log: then it may go."""
+    try:
+        found, results = common.read_results(study, sheet.read_bytes(), str(sheet))
+        return len(results) == filled and not found.ignored and study.check(results).stored == 0
+    except (SuperlevelError, OSError):
+        return False
+
+
+def _write(sheet: Path, tickets: Tickets, names: Sequence[str]) -> None:
+    from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
+
+    text = blank_sheet([ticket.number for ticket in tickets], tickets.points, names)
+    with common.replacing("--csv", sheet) as beside:
+        beside.write_text(text, encoding="utf-8")

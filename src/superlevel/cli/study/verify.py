@@ -1,0 +1,145 @@
+"""`superlevel study verify`: whether the log bears out what is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from superlevel.arrays import Array, Indices, Labels
+from superlevel.cli.study import common
+from superlevel.errors import InputError
+from superlevel.tables import read_table
+
+if TYPE_CHECKING:
+    from superlevel.study.storage.protocol import Storage
+    from superlevel.study.verification import Check, Verification, Watch
+
+CONTRADICTED = 1
+STYLES = {"holds": "green", "CONTRADICTED": "bold red"}
+LABEL = "label"
+
+
+def run(
+    name: common.Name,
+    *,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also check labels that somebody shows: a CSV file as `export` writes it."),
+    ] = None,
+    store: common.Store = common.DEFAULT_STORE,
+    as_json: common.Json = False,
+) -> None:
+    """Compute every label and every design's bound anew from the log, and test what is assumed against the data.
+
+    Prints one page: what is claimed, in which sense, under which assumptions, and what came of each check. The exit
+    code is 0 if nothing speaks against it, and 1 if something does.
+
+    Example: superlevel study verify harbour --labels labels.csv
+    """
+    storage = common.storage_of(store)
+    if labels is not None:
+        read_table(labels)  # a file that cannot be read is said before everything is computed
+    with _bar() as watch:
+        from superlevel.study.verification import verify  # noqa: PLC0415  slow to import
+
+        found = verify(name, storage, watch=watch)
+    if labels is not None and found.labels is not None:
+        found = replace(found, checks=(*found.checks, _shown(storage, found, labels)))
+    if as_json:
+        common.answer(_document(found))
+    else:
+        _show(common.screen(), found)
+    if not found.ok:
+        raise typer.Exit(CONTRADICTED)
+
+
+@contextmanager
+def _bar() -> Iterator[Watch]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("plans checked", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def _show(console: Console, found: Verification) -> None:
+    common.say(console, f"Study {found.name!r}")
+    page = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for what, text, verdict in found.statement:
+        page.add_row(Text(what, style="dim"), Text(text), Text(verdict, style=STYLES.get(verdict, "dim")))
+    console.print(page)
+    for doubt in found.doubts:
+        common.say(console, f"doubt: {doubt}")
+    outcome = "Nothing in the log speaks against this." if found.ok else "The log CONTRADICTS this: see above."
+    common.say(console, outcome)
+
+
+def _document(found: Verification) -> dict[str, object]:
+    return {
+        "study": found.name,
+        "ok": found.ok,
+        "claim": found.claim,
+        "guarantee": found.guarantee,
+        "assumptions": dict(found.assumptions),
+        "checks": [asdict(check) | {"verdict": check.verdict} for check in found.checks],
+        "doubts": list(found.doubts),
+    }
+
+
+# ---------------------------------------------------------------------------------------- labels that are shown
+
+
+def _shown(storage: Storage, found: Verification, file: Path) -> Check:
+    """What a file says of some or all points, against the log."""
+    import numpy as np  # noqa: PLC0415
+
+    from superlevel.report.campaign import headings  # noqa: PLC0415
+    from superlevel.study.ledger import fold  # noqa: PLC0415
+    from superlevel.study.verification import against  # noqa: PLC0415
+
+    assert found.labels is not None
+    created = fold(storage.read(found.name)).created
+    places, claimed = _claimed(file, np.array(created.points), headings(created.names))
+    every = found.labels.copy()
+    every[places] = claimed
+    some = f", {len(places):,} of {len(every):,} points" if len(places) < len(every) else ""
+    return against(found.labels, every, what=f"labels in {file}{some}")
+
+
+def _claimed(file: Path, points: Array, names: tuple[str, ...]) -> tuple[Indices, Labels]:
+    """Which points a file speaks of, and which labels it gives them."""
+    import numpy as np  # noqa: PLC0415
+
+    from superlevel.report.campaign import WORDS  # noqa: PLC0415
+    from superlevel.study.matching import match  # noqa: PLC0415
+
+    table = read_table(file)
+    (column,) = table.places([LABEL])
+    coordinates = np.array(table.numbers(table.places(names)))
+    signs = {word: label for label, word in WORDS.items()}
+    claimed = []
+    for row in table.rows:
+        word = row.cells[column].lower()
+        if word not in signs:
+            where = f"{file}, line {row.line}, column {LABEL!r}"
+            raise InputError(where, repr(row.cells[column]), f"give {', '.join(signs)}")
+        claimed.append(signs[word])
+    if coordinates.shape == points.shape and np.array_equal(coordinates, points):
+        places = np.arange(len(points))  # in the order of the study, where equal points are told apart
+    else:
+        places = match(points, coordinates)
+    seen: set[int] = set()
+    for row, place in zip(table.rows, places.tolist(), strict=True):
+        if place < 0 or place in seen:
+            got = "at no point of the study" if place < 0 else "at a point that an earlier line has"
+            raise InputError(f"{file}, line {row.line}", got, "give the file as `superlevel study export` writes it")
+        seen.add(place)
+    return places, np.array(claimed, dtype=np.int8)
