@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Two test processes with two spinning BLAS threads each would fight for two cores.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow guarantees reproduce experiments lint bench clean
+.PHONY: demo test test-slow stress guarantees reproduce experiments lint bench clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("superlevel needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -14,7 +14,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: $(READY)  ## The optimal design on the paper's grid, drawn with its certificate
+demo: $(READY)  ## Where is a real strait at least 20 m deep? Three campaigns, a table and a picture: a minute
 	$(BIN)/superlevel demo --out out/demo.png
 
 test: $(READY)  ## The default tests
@@ -22,6 +22,9 @@ test: $(READY)  ## The default tests
 
 test-slow: $(READY)  ## The tests that need minutes
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow
+
+stress: $(READY)  ## Campaigns that are killed 200 times, and eight processes at once on SQLite and PostgreSQL: prints throughput
+	$(ONE_THREAD) $(BIN)/python -m tests.study.stress all
 
 guarantees: $(READY)  ## The theorems as experiments: a few minutes, and a table
 	$(ONE_THREAD) $(BIN)/python -m tests.guarantees
