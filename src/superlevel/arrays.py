@@ -105,7 +105,10 @@ def as_number(
     remedy = f"give a number {wanted}".rstrip() if wanted else "give a finite number"
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise InputError(field, reprlib.repr(value), remedy)
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number that no float holds
+        number = np.inf
     fits = (
         np.isfinite(number)
         and (above is None or number > above)

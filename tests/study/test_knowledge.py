@@ -319,7 +319,6 @@ def test_a_correction_that_decides_everything_leaves_nothing_to_the_rounds_after
     assert "labels" not in {check.what for check in study.verify().checks if check.holds is False}
 
 
-@pytest.mark.xfail(reason="a round's precision is taken for directions that its design was not made for", strict=True)
 def test_a_round_decides_nothing_that_it_was_not_planned_for() -> None:
     """An arm is measured with the wrong sign, decided, left out of later rounds, and then corrected.
 

@@ -210,7 +210,7 @@ def test_an_estimate_that_decides_everything_is_kept_and_nothing_is_asked(
     fit = study.ledger.fit
     assert fit is not None
     sure = fit.model_copy(update={"noise": 1e-9, "samples": 99})
-    monkeypatch.setattr(module, "_estimate", lambda _: sure)
+    monkeypatch.setattr(module, "fitted", lambda _: sure)
     study.tell([Result(point=k, value=float(TRUTH[k])) for k in range(len(X))])
     assert study.knowledge.stop is None
     before = len(study.ledger.point)
@@ -220,6 +220,34 @@ def test_an_estimate_that_decides_everything_is_kept_and_nothing_is_asked(
     assert study.ledger.fit == sure
     assert snapshot(reopened(study)) == snapshot(study)
     assert "labels" not in contradicted(study.verify())
+
+
+def test_what_an_outdated_estimate_decides_is_estimated_again_before_it_is_believed() -> None:
+    study = GREEDY.create(fit=("noise",))
+    study.tell(GREEDY.measure(study.ask(12)))
+    study.ask()
+    first = study.ledger.fit
+    study.tell([Result(point=k, value=9.0, noise=1e-3) for k in range(len(X))])
+    assert study.knowledge.stop is Stop.DECIDED
+    assert module.outdated(study.ledger)
+    study.withdraw(study.ledger.open.tolist())
+    assert study.ask().stop == Stop.DECIDED.value
+    assert study.ledger.fit is not first
+    assert not module.outdated(study.ledger)
+    asked = len(study.ledger.askings)
+    study.ask()
+    assert len(study.ledger.askings) == asked  # once is enough
+
+
+def test_no_estimate_is_made_from_fewer_measurements_than_a_pilot_has() -> None:
+    study = FITTED.create()
+    study.tell(FITTED.measure(study.ask(12)))
+    study.tell(FITTED.measure(study.ask()))
+    fit = study.ledger.fit
+    study.withdraw(list(range(2, len(study.ledger.point) + 1)))
+    assert study.ledger.samples == 1
+    study.ask()
+    assert study.ledger.fit == fit
 
 
 # --- batches

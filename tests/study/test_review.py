@@ -132,3 +132,31 @@ def test_a_lease_beyond_the_calendar_and_a_batch_that_nobody_can_plan_are_refuse
     with pytest.raises(InputError, match="lease"):
         study.ask(lease=1e12)
     assert not study.ledger.askings
+
+
+def test_poor_measurements_that_say_so_do_not_spoil_the_estimate_of_the_noise() -> None:
+    study = Study.create("memory:", "poor", problem(), fit=("kernel", "noise", "mean"))
+    rng = np.random.default_rng(2)
+    truth = np.sin(3 * study.campaign().points).sum(axis=1)
+    study.tell([Result(point=k, value=float(truth[k] + 0.05 * rng.normal())) for k in [*range(16), *range(16)]])
+    study.tell([Result(point=k, value=5 * float(rng.normal()), noise=5.0) for k in range(16)])
+    study.ask()
+    found = study.ledger.fit
+    assert found is not None
+    assert found.samples == study.ledger.samples
+    assert 0.01 < float(np.max(found.noise)) < 0.3
+    assert any(doubt.startswith("16 measurements with a noise of their own") for doubt in found.doubts)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.6])
+def test_the_guarantee_names_the_tolerance_that_labels_were_given_with(tolerance: float) -> None:
+    study = Study.create("memory:", "tolerant", problem(tolerance=tolerance))
+    tickets = study.ask()
+    study.tell(tickets.measured(np.sin(3 * tickets.points).sum(axis=1) - 0.5))
+    drawn = study.campaign()
+    assert drawn.lower is not None
+    assert drawn.upper is not None
+    across = (drawn.labels != 0) & (drawn.lower < 0.5) & (drawn.upper > 0.5)
+    assert across.any() == (tolerance > 0)
+    assert ("from the level, give or take 0.6" in study.verify().guarantee) == (tolerance > 0)
+    assert (", except within 0.3 of the level" in in_rounds().verify().guarantee) is True

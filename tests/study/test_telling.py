@@ -280,7 +280,7 @@ def test_two_values_for_a_ticket_in_one_list_are_a_conflict(failed_before: bool)
 def test_a_point_that_is_not_the_tickets_is_a_mistake() -> None:
     study, tickets = asked()
     other = (tickets[0].point + 1) % N
-    with pytest.raises(ResultsError, match=f"{other}, but ticket 1 is for point {tickets[0].point}"):
+    with pytest.raises(ResultsError, match="but ticket 1 is for"):
         study.tell([Result(ticket=1, point=other, value=1.0)])
 
 

@@ -10,8 +10,8 @@ all three, so they differ in nothing but where they ping.
 
 With the default survey and seeds 0 to 4, MELK mislabels 309 ± 12 cells after 400 pings, LSE 343 ± 16, and chance
 528 ± 35 (mean and standard deviation). Cells that are declared, three deviations from the level, are wrong more often
-than the kernel says, because it expects no cliffs: 5 in 100 with MELK and 3 with LSE, which do not look again where they
-feel sure, and 1 in 100 with chance.
+than the kernel says, because it expects no cliffs: 5 in 100 with MELK and 3 with LSE, which do not look again where
+they feel sure, and 1 in 100 with chance.
 """
 
 from __future__ import annotations

@@ -174,8 +174,10 @@ class Downdated:
         last = self.blocks[-1] if self.blocks else None
         if last is not None and len(last) + len(rows) <= FOLD:
             return replace(self, blocks=(*self.blocks[:-1], np.concatenate([last, rows])))
-        if isinstance(self.base, Stored) and last is not None:
-            return replace(self.base.less((last, rows)), prior=self.prior)
+        if isinstance(self.base, Stored) and last is not None and len(last) <= FOLD:
+            folded = self.base.less((np.concatenate([last, rows]),))
+            return replace(folded, prior=self.prior, blocks=self.blocks[:-1])
+        # A block that came large, a whole campaign at once, stays apart: to fold it costs more than the few uses of it.
         return replace(self, blocks=(*self.blocks, rows))
 
 

@@ -47,14 +47,19 @@ def guarantee(ledger: Ledger, method: Method | None) -> str:
     given = ledger.created
     if method is None:
         return "none yet: the pilot comes first"
+    near = f", except within {given.tolerance:g} of the level" if given.tolerance else ""
     match given.options["confidence"]:
         case "rips":
-            return f"all labels are right with probability {1 - given.delta:g}, for any noise of that variance"
+            return f"all labels are right with probability {1 - given.delta:g}, for any noise of that variance{near}"
         case "rkhs":
-            return f"all labels are right with probability {1 - given.delta:g}, for Gaussian noise and a norm as given"
+            right = f"all labels are right with probability {1 - given.delta:g}"
+            return f"{right}, for Gaussian noise and a norm as given{near}"
         case _:
             beta = given.options.get("beta", 3.0)
-            return f"every label is {beta:g} posterior deviations from the level: as right as kernel and noise are"
+            wide = f", give or take {given.tolerance:g}" if given.tolerance else ""
+            return (
+                f"every label is {beta:g} posterior deviations from the level{wide}: as right as kernel and noise are"
+            )
 
 
 def _range(noise: object) -> str:

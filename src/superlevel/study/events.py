@@ -166,6 +166,10 @@ class Asked(Payload):
     """A new estimate, which holds from now on."""
     weights: Sparse | None = None
     """The distribution that the points were drawn from, in rounds."""
+    undecided: str = ""
+    """A fingerprint of what a round was planned for."""
+    completes: int = 0
+    """The entry of the round of which this is the rest."""
     design: Certified | None = None
 
 

@@ -15,6 +15,7 @@ from superlevel.errors import AssumptionWarning, InputError
 from superlevel.study.events import Fit
 from superlevel.study.ledger import Ledger
 
+ENOUGH = 10  # measurements without a noise of their own, from which the noise of one can be told
 MOST = 300  # different points that an estimate looks at: its cost grows with their cube
 STARTS = 4  # of the search for each kernel
 ROUGHNESS = (0.5, 1.5, 2.5, np.inf)  # nu of the kernels that are tried: the likeliest is taken
@@ -49,7 +50,7 @@ def fitted(ledger: Ledger) -> Fit:
         noise=float(best.noise) if "noise" in given.fit else given.noise,
         mean=best.mean,
         samples=ledger.samples,
-        doubts=list(best.warnings),
+        doubts=[*best.warnings, *_left_out(ledger)],
     )
 
 
@@ -68,9 +69,28 @@ def _fixed(kernel: Any) -> Any:
     return kernel.set_params(**{f"{item.name}_bounds": "fixed" for item in kernel.hyperparameters})
 
 
-def _some(ledger: Ledger) -> Indices:
-    """Positions of all measurements, or of those at some of the points, evenly spread in their order."""
+def _counted(ledger: Ledger) -> Indices:
+    """Positions of the measurements that an estimate is made from.
+
+    One number is estimated for the noise of all of them. Those that have their own would be taken for as noisy as the
+    rest, or the rest for as noisy as they are.
+    """
     at = ledger.measured
+    common = at[np.isnan(ledger.noise[at])]
+    return common if "noise" in ledger.created.fit and len(common) >= ENOUGH else at
+
+
+def _left_out(ledger: Ledger) -> list[str]:
+    """What to say of the others."""
+    left = ledger.samples - len(_counted(ledger))
+    if not left:
+        return []
+    return [f"{left:,} measurement{'s' * (left != 1)} with a noise of their own did not count in the estimate"]
+
+
+def _some(ledger: Ledger) -> Indices:
+    """Positions of all measurements that count, or of those at some of the points, evenly spread in their order."""
+    at = _counted(ledger)
     if not len(at):
         raise InputError("fit", "asked for without any measurement", "tell some first")
     different = np.unique(ledger.point[at])

@@ -12,9 +12,9 @@ No plan is ever made anew: plans, designs and estimates are read from the log.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF
@@ -22,18 +22,18 @@ from sklearn.gaussian_process.kernels import RBF
 from superlevel import kernels, methods
 from superlevel.arrays import Array, Indices, Labels
 from superlevel.design import Design
-from superlevel.errors import AssumptionWarning, InputError
+from superlevel.errors import InputError
 from superlevel.goals import ABOVE, BELOW, UNDECIDED
 from superlevel.methods import Method
 from superlevel.problem import Problem
-from superlevel.records import Choice, Info, State, Stop
-from superlevel.study import designs
+from superlevel.records import Info, State, Stop
+from superlevel.study import designs, rounds
 from superlevel.study.configuration import problem_of
 from superlevel.study.events import Created, Fit
-from superlevel.study.ledger import Asking, Fate, Ledger
+from superlevel.study.ledger import Fate, Ledger
+from superlevel.study.rounds import Round
 
 SIGNS = {ABOVE: "+", UNDECIDED: "?", BELOW: "-"}
-ROUND, REST = "round", "rest"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,6 +48,8 @@ class Knowledge:
     state: State | None
     infos: tuple[Info, ...]
     """What each step showed."""
+    over: int = 0
+    """Rounds that are told, or passed over."""
 
     @property
     def labels(self) -> Labels:
@@ -79,19 +81,29 @@ class Knowledge:
         return None if self.mean is None or self.method is None else self.method.problem.goal.level(self.mean)
 
     @property
-    def round(self) -> Asking | None:
+    def round(self) -> Round | None:
         """The round that is not told as a whole yet."""
         if self.method is None or not self.method.confidence.rounds_only:
             return None
-        rounds = [item for item in self.ledger.askings if item.asked.purpose == ROUND]
-        return rounds[-1] if len(rounds) > len(self.infos) else None
+        return next(iter(rounds.rounds(self.ledger)[self.over :]), None)
+
+
+class _Observed(NamedTuple):
+    """How far portions of the measurements were observed."""
+
+    method: Method
+    keys: tuple[bytes, ...]
+    """Everything that each of them held."""
+    state: State
+    infos: tuple[Info, ...]
 
 
 class Methods:
-    """Makes the method of a campaign, and keeps the last one: the kernel's features take a while."""
+    """Makes the method of a campaign, and keeps what takes a while: the last one, and the state that it began with."""
 
     def __init__(self) -> None:
         self._kept: tuple[Created, Fit | None, Method] | None = None
+        self.observed: _Observed | None = None
 
     def of(self, created: Created, fit: Fit | None) -> Method | None:
         """With the present estimate; None where one is needed and not there yet."""
@@ -116,12 +128,12 @@ def know(ledger: Ledger, makers: Methods, *, fit: Fit | None = None) -> Knowledg
         return nothing(ledger)
     begin = method.init(seed=ledger.created.seed)
     if method.confidence.rounds_only:
-        state, infos = _by_rounds(method, begin, ledger)
-    else:
-        portions = [ledger.measured] if method.memoryless else _portions(ledger)
-        state, infos = _observed(method, begin, ledger, portions)
-        state = replace(state, design=_last_design(ledger))
-    return Knowledge(ledger=ledger, fit=fit, method=method, state=state, infos=tuple(infos))
+        state, infos, over = rounds.told(method, begin, ledger)
+        return Knowledge(ledger=ledger, fit=fit, method=method, state=state, infos=infos, over=over)
+    portions = [ledger.measured] if method.memoryless else _portions(ledger)
+    state, infos = _observed(method, begin, ledger, portions, makers)
+    state = replace(state, design=_last_design(ledger))
+    return Knowledge(ledger=ledger, fit=fit, method=method, state=state, infos=infos)
 
 
 def nothing(ledger: Ledger) -> Knowledge:
@@ -156,13 +168,23 @@ def noisier(method: Method, ledger: Ledger) -> list[str]:
     ]
 
 
-def _observed(method: Method, state: State, ledger: Ledger, portions: list[Indices]) -> tuple[State, list[Info]]:
-    infos = []
-    for at in portions:
-        if len(at):
-            noise = deviations(method, ledger, at)
-            state, info = method.observe(state, ledger.point[at], ledger.value[at], noise=noise)
-            infos.append(info)
+def _observed(
+    method: Method, state: State, ledger: Ledger, portions: list[Indices], makers: Methods
+) -> tuple[State, tuple[Info, ...]]:
+    """One portion after the other; all but the last were observed before, if nothing in them was corrected."""
+    filled = [at for at in portions if len(at)]
+    keys = tuple(b"".join(array[at].tobytes() for array in (ledger.point, ledger.value, ledger.noise)) for at in filled)
+    infos: tuple[Info, ...] = ()
+    before = makers.observed
+    if before is not None and before.method is method and before.keys == keys[: len(before.keys)]:
+        state, infos = before.state, before.infos
+    for k in range(len(infos), len(filled)):
+        if k and k == len(filled) - 1:  # the last one may still grow
+            makers.observed = _Observed(method, keys[:k], state, infos)
+        at = filled[k]
+        noise = deviations(method, ledger, at)
+        state, info = method.observe(state, ledger.point[at], ledger.value[at], noise=noise)
+        infos = (*infos, info)
     return state, infos
 
 
@@ -177,44 +199,6 @@ def _last_design(ledger: Ledger) -> Design | None:
     """From which the next one starts."""
     last = ledger.askings[-1].asked.design if ledger.askings else None
     return None if last is None else designs.restored(last)
-
-
-def _by_rounds(method: Method, state: State, ledger: Ledger) -> tuple[State, list[Info]]:
-    infos: list[Info] = []
-    for item in ledger.askings:
-        if item.asked.purpose != ROUND:
-            continue
-        if state.stop is not None:  # by what was corrected since: nothing was left to ask
-            break
-        choice = _choice(item, ledger.n)
-        at = of_round(ledger, len(infos) + 1)
-        missing = choice.counts - np.bincount(ledger.point[at], minlength=ledger.n)
-        if missing.any():
-            break
-        with warnings.catch_warnings():  # they are in the info
-            warnings.simplefilter("ignore", AssumptionWarning)
-            state, info = method.tell(state, method.planned(state, choice), ledger.value[at])
-        infos.append(info)
-    return state, infos
-
-
-def of_round(ledger: Ledger, phase: int) -> Indices:
-    """Positions of the measurements that a round counts, by point and ticket: as many at each point as were planned."""
-    belongs = [k for k, item in enumerate(ledger.askings) if item.asked.phase == phase]
-    planned = np.bincount(ledger.askings[belongs[0]].asked.points, minlength=ledger.n)
-    at = np.flatnonzero(np.isin(ledger.asking, belongs) & (ledger.fate == Fate.MEASURED))
-    at = at[np.argsort(ledger.point[at], kind="stable")]
-    points = ledger.point[at]
-    place = np.arange(len(at)) - np.searchsorted(points, points)  # how many of the same point come before
-    return at[place < planned[points]]
-
-
-def _choice(item: Asking, n: int) -> Choice:
-    asked = item.asked
-    counts = np.bincount(asked.points, minlength=n).astype(np.int64)
-    assert asked.weights is not None
-    certificate = None if asked.design is None else designs.restored(asked.design)
-    return Choice(weights=designs.dense(asked.weights), counts=counts, certificate=certificate)
 
 
 def continued(known: Knowledge, ledger: Ledger) -> Knowledge:

@@ -11,7 +11,6 @@ from superlevel.report.campaign import Campaign, Reason
 from superlevel.rules.design import DesignRule
 from superlevel.study.assumptions import assumptions
 from superlevel.study.configuration import question
-from superlevel.study.designs import dense
 from superlevel.study.knowledge import Knowledge
 
 EXPLAINED = 50  # open tickets, at most
@@ -76,14 +75,14 @@ def _shares(known: Knowledge, points: Indices) -> Array | None:
 
 def _in_rounds(known: Knowledge, points: Indices) -> Array | None:
     """(phi_y' A^-1 phi_x)^2 / (phi_y' A^-1 phi_y . phi_x' A^-1 phi_x), A that of the round's design."""
-    asking = known.round
-    if asking is None or asking.asked.weights is None or known.method is None:
+    begun = known.round
+    if begun is None or known.method is None:
         return None
     rule = known.method.rule
     if not isinstance(rule, DesignRule):
         return None
     arms = rule.features.array
-    factor = information_factor(arms, dense(asking.asked.weights), ridge=rule.ridge)
+    factor = information_factor(arms, begun.choice(known.ledger).weights, ridge=rule.ridge)
     seen = linalg.whiten(factor, arms)
     lengths = linalg.squared_norms(seen)
     products = linalg.inner(seen[points], seen) ** 2

@@ -13,8 +13,9 @@ from superlevel.study import designs
 from superlevel.study.configuration import LARGEST_PLAN as LARGEST
 from superlevel.study.events import Asked, Fit
 from superlevel.study.fitting import fitted
-from superlevel.study.knowledge import REST, ROUND, Knowledge, Methods, as_text, know, nothing
+from superlevel.study.knowledge import Knowledge, Methods, as_text, know, nothing
 from superlevel.study.ledger import Fate, Ledger
+from superlevel.study.rounds import REST, ROUND, fingerprint
 
 PILOT, BATCH = "pilot", "batch"
 PILOT_POINTS, PILOT_EACH = 8, 4  # so many places, and so many more for each coordinate
@@ -34,7 +35,7 @@ def next_plan(known: Knowledge, count: int, makers: Methods) -> Asked | Waiting:
     ledger = known.ledger
     if known.method is None and ledger.samples < _pilot_size(ledger):
         return _pilot(ledger, count)
-    fit = _estimate(ledger)
+    fit = fitted(ledger) if outdated(ledger) else None
     if fit is not None:
         known = know(ledger, makers, fit=fit)
         if known.stop is not None:  # nothing is left to measure, but the estimate that says so is to be kept
@@ -109,23 +110,23 @@ def _round(known: Knowledge) -> Asked | Waiting:
     method, state = known.method, known.state
     assert method is not None
     assert state is not None
-    if known.round is None:
+    ledger, begun = known.ledger, known.round
+    if begun is None:
         choice = method.rule.choose(method.view(state, phase=state.phase))
-        weights, design = designs.thin(choice.weights), _design(choice)
-        return _asked(known, ROUND, _repeated(choice.counts), state.phase, weights=weights, design=design)
-    missing = _missing(known.ledger, state.phase)
+        return _asked(
+            known,
+            ROUND,
+            _repeated(choice.counts),
+            state.phase,
+            weights=designs.thin(choice.weights),
+            design=_design(choice),
+            undecided=fingerprint(state.undecided),
+        )
+    missing = begun.missing(ledger)
     if missing.any():
-        return _asked(known, REST, _repeated(missing), state.phase)
-    left = len(known.ledger.open)
+        return _asked(known, REST, _repeated(missing), state.phase, completes=begun.asking.seq)
+    left = len(ledger.open)
     return Waiting(reason=f"round {state.phase} waits for {left:,} results: where the next one measures depends on all")
-
-
-def _missing(ledger: Ledger, phase: int) -> Indices:
-    """(n,) measurements of the round that failed or were withdrawn, and that no open ticket makes up for."""
-    belongs = [k for k, item in enumerate(ledger.askings) if item.asked.phase == phase]
-    planned = np.bincount(ledger.askings[belongs[0]].asked.points, minlength=ledger.n)
-    alive = np.isin(ledger.asking, belongs) & ((ledger.fate == Fate.MEASURED) | (ledger.fate == Fate.OPEN))
-    return np.asarray(np.maximum(planned - np.bincount(ledger.point[alive], minlength=ledger.n), 0))
 
 
 # -------------------------------------------------------------------------------------------- pilot
@@ -179,13 +180,15 @@ def _distances(scaled: Array, place: int) -> Array:
 # ---------------------------------------------------------------------------------------- estimates
 
 
-def _estimate(ledger: Ledger) -> Fit | None:
-    """A new one where something is to be estimated and there is none, or a corrected log, or many more measurements."""
-    if not ledger.created.fit or ledger.samples == 0:
-        return None
+def outdated(ledger: Ledger) -> bool:
+    """Whether something is to be estimated anew: for the first time, from a corrected log, or from many more data.
+
+    From fewer measurements than a pilot has there is no estimate; what was withdrawn may leave so few.
+    """
+    if not ledger.created.fit or ledger.samples < _pilot_size(ledger):
+        return False
     last = next((item for item in reversed(ledger.askings) if item.asked.fit is not None), None)
-    if last is not None and last.asked.fit is not None:
-        grown = ledger.samples >= GROWN * last.asked.fit.samples
-        if not grown and ledger.revised <= last.asked.seen:  # what was corrected while it was made is not in it
-            return None
-    return fitted(ledger)
+    if last is None or last.asked.fit is None:
+        return True
+    # What was corrected while it was made is not in it.
+    return ledger.samples >= GROWN * last.asked.fit.samples or ledger.revised > last.asked.seen

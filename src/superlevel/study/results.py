@@ -56,6 +56,8 @@ class Tickets(Sequence[Ticket]):
     _tickets: tuple[Ticket, ...]
     stop: str | None = None
     """Why there is nothing to measure now, in words; None if there is."""
+    dimension: int = 0
+    """Of a point."""
 
     @property
     def indices(self) -> Indices:
@@ -65,7 +67,8 @@ class Tickets(Sequence[Ticket]):
     @property
     def points(self) -> Array:
         """(m, d) their points."""
-        return np.array([ticket.coordinates for ticket in self], dtype=np.float64)
+        rows = [ticket.coordinates for ticket in self]
+        return np.array(rows, dtype=np.float64) if rows else np.empty((0, self.dimension))
 
     def measured(self, values: ArrayLike, *, noise: ArrayLike | None = None) -> tuple[Result, ...]:
         """The results of all of them, (m,) in their order."""
@@ -90,7 +93,7 @@ class Tickets(Sequence[Ticket]):
     @overload
     def __getitem__(self, at: slice) -> Tickets: ...
     def __getitem__(self, at: int | slice) -> Ticket | Tickets:
-        return Tickets(self._tickets[at], self.stop) if isinstance(at, slice) else self._tickets[at]
+        return Tickets(self._tickets[at], self.stop, self.dimension) if isinstance(at, slice) else self._tickets[at]
 
     def __iter__(self) -> Iterator[Ticket]:
         return iter(self._tickets)

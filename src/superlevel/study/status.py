@@ -155,7 +155,8 @@ def _next(ledger: Ledger, known: Reading, open_tickets: int) -> str:
     if known.stop is not None:
         return f"verify and report: {known.stop}"
     if open_tickets:
-        return f"tell the results of {open_tickets:,} open ticket{'s' * (open_tickets > 1)}, or suggest more"
+        more = "" if ledger.created.options["confidence"] == "rips" else ", or suggest more"
+        return f"tell the results of {open_tickets:,} open ticket{'s' * (open_tickets > 1)}{more}"
     return "suggest the next batch"
 
 

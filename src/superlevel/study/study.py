@@ -143,13 +143,13 @@ class Study:
         while True:
             ledger = self.ledger
             if ledger.closed is not None:
-                return Tickets((), CLOSED)
+                return Tickets((), CLOSED, len(ledger.created.names))
             claimed = self._claim(ledger, wanted, seconds)
             if claimed and (wanted is None or len(claimed) >= wanted):
                 return claimed
             reason = self._plan(0 if wanted is None else wanted - len(claimed))
             if reason is not None:
-                return claimed if claimed else Tickets((), reason)
+                return claimed if claimed else Tickets((), reason, len(ledger.created.names))
 
     def _claim(self, ledger: Ledger, wanted: int | None, seconds: float) -> Tickets:
         now = time.time()
@@ -160,7 +160,7 @@ class Study:
         if numbers and numbers[-1] > len(ledger.point):
             ledger = self.ledger  # planned by somebody else since
         made = (self._ticket(ledger, number, now + seconds) for number in numbers)
-        return Tickets(tuple(made))
+        return Tickets(tuple(made), dimension=len(ledger.created.names))
 
     def _ticket(self, ledger: Ledger, number: int, until: float) -> Ticket:
         point = int(ledger.point[number - 1])
@@ -171,7 +171,7 @@ class Study:
         from superlevel.study import planning  # noqa: PLC0415  slow to import
 
         known = self.knowledge
-        if known.stop is not None:
+        if known.stop is not None and not planning.outdated(known.ledger):
             return known.stop.value
         plan = planning.next_plan(known, max(missing, known.ledger.created.batch), self._methods)
         if isinstance(plan, planning.Waiting):

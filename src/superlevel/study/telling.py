@@ -145,7 +145,8 @@ class _Work:
         at = ticket - 1
         fate, place = Fate(int(self.ledger.fate[at])), int(self.ledger.point[at])
         if result.point is not None and result.point != place:
-            got = f"{result.point}, but ticket {ticket} is for point {place}"
+            points = self.ledger.created.points
+            got = f"{_place(points[result.point])}, but ticket {ticket} is for {_place(points[place])}"
             self.refuse(position, "point", got, "check which row belongs to which ticket")
         elif ticket in self.new:
             self._twice(position, result, self.new[ticket], "in the same results")
@@ -257,6 +258,10 @@ def _same(one: Result, other: Result) -> bool:
 
 def _stored(number: float | None) -> float | None:
     return None if number is None else float(number)
+
+
+def _place(point: list[float]) -> str:
+    return f"({', '.join(f'{number:g}' for number in point)})"
 
 
 def _shown(result: Result) -> str:

@@ -204,7 +204,11 @@ def _labels(count: int, wrong: list[str]) -> Check:
         return Check(what="labels", finding=f"not what the log says in {'; '.join(wrong[:SHOWN])}", holds=False)
     if not count:
         return Check(what="labels", finding="none was written down yet", holds=None)
-    return Check(what="labels", finding=f"of {count:,} entries, computed again from the log: all equal", holds=True)
+    return Check(
+        what="labels",
+        finding=f"of {_many(count, 'entry', 'entries')}, computed again from the log: all equal",
+        holds=True,
+    )
 
 
 def _bound(known: Knowledge, item: Asking) -> tuple[float | None, list[str]]:
@@ -303,7 +307,8 @@ def _replicates(known: Knowledge, method: Method) -> Check:
     means = np.bincount(place, weights * apart) / np.bincount(place, weights)
     squares = float((weights * np.square(apart - means[place])).sum())
     repeated = int((counts > 1).sum())
-    finding = f"{repeated:,} points measured more than once: deviations {_times(squares, freedom)} what is assumed"
+    who = _many(repeated, "point", "points")
+    finding = f"{who} measured more than once: deviations {_times(squares, freedom)} what is assumed"
     return _chi2("noise", finding, freedom, squares)
 
 
@@ -319,6 +324,10 @@ def _predictions(posterior: Posterior) -> Check:
 def _chi2(what: str, finding: str, freedom: int, squares: float) -> Check:
     chance = float(chdtrc(freedom, squares))
     return Check(what=what, finding=f"{finding} (p = {chance:.2g})", holds=chance >= UNLIKELY)
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"
 
 
 def _times(squares: float, freedom: int) -> str:

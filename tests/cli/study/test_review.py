@@ -8,9 +8,7 @@ from tests.cli.study.terminal import GIVEN, Terminal, fill, read, write, write_p
 
 
 @pytest.mark.parametrize("lease", ["1e6", "1e9", "1e300"])
-def test_a_lease_beyond_the_calendar_is_refused_and_nothing_is_kept_for_anybody(
-    terminal: Terminal, lease: str
-) -> None:
+def test_a_lease_beyond_the_calendar_is_refused_and_nothing_is_kept_for_anybody(terminal: Terminal, lease: str) -> None:
     terminal.measured(0)
     ran = terminal("study", "suggest", "harbour", "--lease", lease)
     assert ran.code == 2

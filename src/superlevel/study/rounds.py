@@ -1,0 +1,92 @@
+"""Rounds of a campaign with the paper's guarantee: each is told as a whole, and speaks of what it was planned for.
+
+A round's precision holds for the directions that were undecided when it was planned. If something is corrected later,
+so that others are undecided at that point, the round proves nothing of them: it is passed over, and its place is taken
+by a new one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from superlevel.arrays import Indices, Mask
+from superlevel.errors import AssumptionWarning
+from superlevel.methods import Method
+from superlevel.records import Choice, Info, State
+from superlevel.study import designs
+from superlevel.study.ledger import Asking, Fate, Ledger
+
+ROUND, REST = "round", "rest"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Round:
+    """A plan, and the plans that make up for what failed of it."""
+
+    asking: Asking
+    places: tuple[int, ...]
+    """Positions in the ledger's askings."""
+
+    def planned(self, ledger: Ledger) -> Indices:
+        """(n,) measurements at each point."""
+        return np.bincount(self.asking.asked.points, minlength=ledger.n).astype(np.int64)
+
+    def measured(self, ledger: Ledger) -> Indices:
+        """Positions of the measurements that count, by point and ticket: as many at each point as were planned."""
+        at = np.flatnonzero(np.isin(ledger.asking, self.places) & (ledger.fate == Fate.MEASURED))
+        at = at[np.argsort(ledger.point[at], kind="stable")]
+        points = ledger.point[at]
+        place = np.arange(len(at)) - np.searchsorted(points, points)  # how many of the same point come before
+        return np.asarray(at[place < self.planned(ledger)[points]])
+
+    def missing(self, ledger: Ledger) -> Indices:
+        """(n,) measurements that failed or were withdrawn, and that no open ticket makes up for."""
+        alive = (ledger.fate == Fate.MEASURED) | (ledger.fate == Fate.OPEN)
+        there = np.bincount(ledger.point[np.isin(ledger.asking, self.places) & alive], minlength=ledger.n)
+        return np.asarray(np.maximum(self.planned(ledger) - there, 0))
+
+    def choice(self, ledger: Ledger) -> Choice:
+        """As it was made."""
+        asked = self.asking.asked
+        assert asked.weights is not None
+        certificate = None if asked.design is None else designs.restored(asked.design)
+        return Choice(weights=designs.dense(asked.weights), counts=self.planned(ledger), certificate=certificate)
+
+
+def rounds(ledger: Ledger) -> list[Round]:
+    """All of them, in order."""
+    found: dict[int, list[int]] = {}
+    for place, item in enumerate(ledger.askings):
+        if item.asked.purpose == ROUND:
+            found[item.seq] = [place]
+        elif item.asked.purpose == REST:
+            found[item.asked.completes].append(place)
+    return [Round(asking=ledger.askings[places[0]], places=tuple(places)) for places in found.values()]
+
+
+def told(method: Method, state: State, ledger: Ledger) -> tuple[State, tuple[Info, ...], int]:
+    """What the rounds decide, what each showed, and how many of them are over: told, or passed over."""
+    infos: list[Info] = []
+    over = 0
+    for each in rounds(ledger):
+        if state.stop is not None:  # by what was corrected since: nothing was left to ask
+            break
+        if each.asking.asked.undecided == fingerprint(state.undecided):
+            choice, at = each.choice(ledger), each.measured(ledger)
+            if len(at) < choice.counts.sum():
+                break
+            with warnings.catch_warnings():  # they are in the info
+                warnings.simplefilter("ignore", AssumptionWarning)
+                state, info = method.tell(state, method.planned(state, choice), ledger.value[at])
+            infos.append(info)
+        over += 1
+    return state, tuple(infos), over
+
+
+def fingerprint(undecided: Mask) -> str:
+    """Of what a round is planned for."""
+    return blake2b(np.packbits(undecided).tobytes(), digest_size=8).hexdigest()
