@@ -45,7 +45,7 @@ def test_the_paper_s_benchmark_has_a_lower_bound_of_372(tmp_path: Path) -> None:
     assert rows["MELK at worst"] == pytest.approx(3.1e6, rel=0.02)
 
 
-@pytest.mark.parametrize("goal", [("--threshold", 20), ("--fraction", 0.1)])
+@pytest.mark.parametrize("goal", [("--threshold", 20), ("--fraction-of-max", 0.1)])
 def test_a_pilot_with_blanks_is_filled_in(survey: Path, goal: tuple[str, float]) -> None:
     kernel = ("--kernel", "9 * Matern([0.5, 1.5], nu=2.5)")
     shown = plan(survey, "--guess", "depth", *goal, "--noise", 0.5, "--mean", 20, "--tolerance", 0.5, *kernel)
@@ -62,12 +62,15 @@ def test_a_guess_exactly_at_the_level_never_ends_without_a_tolerance(survey: Pat
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--guess", "depth", "--noise", "1"], "--threshold is missing: give either --threshold or --fraction"),
-        (["--guess", "depth", "--noise", "1", "--threshold", "1", "--fraction", "0.1"], "together with --fraction"),
+        (["--guess", "depth", "--noise", "1"], "--threshold is missing: give either --threshold or --fraction-of-max"),
+        (
+            ["--guess", "depth", "--noise", "1", "--threshold", "1", "--fraction-of-max", "0.1"],
+            "together with --fraction-of-max",
+        ),
         (["--guess", "height", "--noise", "1", "--threshold", "1"], "column 'height' is missing: choose out of"),
         (["--guess", "depth", "--noise", "-1", "--threshold", "1"], "noise is -1.0: give a number >= 0"),
         (["--guess", "depth", "--noise", "1", "--threshold", "1", "--delta", "2"], "delta is 2.0"),
-        (["--guess", "depth", "--noise", "1", "--fraction", "1.5"], "epsilon is 1.5"),
+        (["--guess", "depth", "--noise", "1", "--fraction-of-max", "1.5"], "epsilon is 1.5"),
         (["--guess", "depth", "--noise", "1", "--threshold", "1", "--out", "plan.txt"], "end it in .csv"),
         (
             ["--guess", "depth", "--noise", "1", "--threshold", "1", "--kernel", "RFB(1)"],

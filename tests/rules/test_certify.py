@@ -71,6 +71,8 @@ def test_a_design_proves_the_same_again_without_a_solver(
     monkeypatch.setattr(design, "solve", refuse)
     monkeypatch.setattr(type(rule), "choose", refuse)
     assert rule.certify(view, found) == pytest.approx(found.lower_bound, rel=1e-9)
+    assert rule.appraise(view, found) + found.truncation >= found.value * (1 - 1e-9)
+    assert found.lower_bound <= rule.appraise(view, found) <= found.value * (1 + 1e-9)
 
 
 @each

@@ -242,6 +242,7 @@ FORGERIES: dict[str, Change] = {
     "bound": scale("lower_bound", 1.01),
     "double bound": scale("lower_bound", 2.0),
     "value below bound": scale("value", 0.5),
+    "value at bound": lambda payload: payload["design"].update(value=payload["design"]["lower_bound"]),
     "weights": in_design(shift),
     "no distribution": in_design(stretch),
     "negative": in_design(negate),
@@ -257,7 +258,7 @@ def test_a_forged_certificate_is_found(kind: Kind, forgery: str) -> None:
     assert check(found, "designs").startswith("not as claimed in entry 2: ")
 
 
-@pytest.mark.parametrize("forgery", ["bound", "double bound", "value below bound", "weights"])
+@pytest.mark.parametrize("forgery", ["bound", "double bound", "value below bound", "value at bound", "weights"])
 def test_a_forged_certificate_of_a_round_is_found(forgery: str) -> None:
     found = verify(NAME, forged(told(ROUNDS), "asked", FORGERIES[forgery], which=-1))
     assert contradicted(found) == {"designs"}, str(found)

@@ -33,7 +33,8 @@ def run(
     noise: Annotated[float, typer.Option(help="Standard deviation of one measurement.")],
     threshold: Annotated[float | None, typer.Option(help="Find the points with f above this.")] = None,
     fraction: Annotated[
-        float | None, typer.Option(help="Find the points within this fraction of the maximum: 0.1 is within 10 %.")
+        float | None,
+        typer.Option("--fraction-of-max", help="Find the points within this fraction of the maximum: 0.1 is 10 %."),
     ] = None,
     columns: Annotated[
         list[str] | None, typer.Option("--column", help="A coordinate; once for each. Default: all but the guess.")
@@ -56,7 +57,7 @@ def run(
 ) -> None:
     """How many measurements the problem needs, if f is as guessed: at least, as the methods run, and at most.
 
-    The lower bound holds for every method. The others are what MELK (--threshold) or MILK (--fraction) take with the
+    The lower bound holds for every method. The others are what MELK (--threshold) or MILK (--fraction-of-max) take with the
     guarantees of the theory. Everything depends on how near to the level the guess comes: try --tolerance.
 
     Example: superlevel plan harbour.csv --guess depth --threshold 20 --noise 0.5 --mean 18 --kernel "9 * RBF(0.4)"
@@ -99,8 +100,8 @@ def run(
 
 def _goal(threshold: float | None, fraction: float | None) -> Goal:
     if (threshold is None) == (fraction is None):
-        got = "missing" if threshold is None else "there together with --fraction"
-        raise InputError("--threshold", got, "give either --threshold or --fraction")
+        got = "missing" if threshold is None else "there together with --fraction-of-max"
+        raise InputError("--threshold", got, "give either --threshold or --fraction-of-max")
     return Threshold(threshold) if threshold is not None else FractionOfMax(fraction)  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ True
 """
 
 from superlevel.design.api import Method, solve
-from superlevel.design.certificate import certify
+from superlevel.design.certificate import appraise, certify
 from superlevel.design.frank_wolfe import FrankWolfe
 from superlevel.design.information import information_factor
 from superlevel.design.interior import InteriorPoint
@@ -29,6 +29,7 @@ __all__ = [
     "Status",
     "Subset",
     "apportion",
+    "appraise",
     "certify",
     "draw",
     "efficiency",

@@ -143,6 +143,23 @@ def certify(
         return evaluate(problem, 0.999 * design + 0.001 / len(design), positions, mixture).lower_bound
 
 
+def appraise(
+    arms: ArrayLike | Features,
+    targets: AnyTargets | ArrayLike | None,
+    weights: ArrayLike,
+    *,
+    ridge: float,
+    mixture: Dual | None = None,
+) -> float:
+    """The value of a design, recomputed: max_v v' A^-1 v with what the features miss, or the average over a mixture."""
+    problem = design_problem(arms, targets, ridge=ridge)
+    design = as_weights("weights", weights, len(problem.arms))
+    if mixture is None:
+        return evaluate(problem, design, np.zeros(1, dtype=np.int64), np.ones(1)).value
+    positions, shares = from_dual(problem.targets, mixture)
+    return evaluate(problem, design, positions, normalised(shares)).average
+
+
 def _roots(arms: Array, rows: Array, mixture: Array) -> Array:
     """F with F F' = Phi A^-1 M A^-1 Phi', with as few columns as M allows."""
     if len(rows) > rows.shape[1]:

@@ -63,6 +63,11 @@ class AverageRule:
         among, mixture = posed
         return among.certify(found.weights, mixture, rtol=self.rtol)  # this average, whichever the design says it is of
 
+    def appraise(self, view: View, found: design.Design) -> float:
+        """The value of such a design, recomputed, but for what the features miss."""
+        posed = self._posed(view)
+        return 0.0 if posed is None else posed[0].appraise(found.weights, rtol=self.rtol, mixture=posed[1])
+
     def _posed(self, view: View) -> tuple[_Among, Array] | None:
         """The points that take part, and the weights of their variances; None where nothing is left to learn."""
         # The noise where a unit of money buys most: there the batch will be.
@@ -104,6 +109,10 @@ class SampledWorst:
         among = self._posed(view)
         return among.certify(found.weights, found.dual[among.points], rtol=self.rtol)
 
+    def appraise(self, view: View, found: design.Design) -> float:
+        """The value of such a design, recomputed."""
+        return self._posed(view).appraise(found.weights, rtol=self.rtol)
+
     def _posed(self, view: View) -> _Among:
         """The points that take part."""
         chosen = np.flatnonzero(view.undecided)
@@ -138,6 +147,11 @@ class _Among:
         """The lower bound that a design on all n points and a mixture (m,) of these prove."""
         arms, wanted = self._targets(rtol)
         return design.certify(arms, wanted, weights[self.points], mixture, ridge=self.ridge)
+
+    def appraise(self, weights: Array, *, rtol: float, mixture: Array | None = None) -> float:
+        """The value of a design on all n points, for these."""
+        arms, wanted = self._targets(rtol)
+        return design.appraise(arms, wanted, weights[self.points], ridge=self.ridge, mixture=mixture)
 
     def _targets(self, rtol: float) -> tuple[Features, design.Subset]:
         arms = _root(self.covariance, tolerance(self.ridge, rtol))

@@ -46,6 +46,11 @@ class DesignRule:
         arms, wanted, ridge = self._posed(view.undecided, view.phase)
         return design.certify(arms, wanted, found.weights, found.dual, ridge=ridge)
 
+    def appraise(self, view: View, found: design.Design) -> float:
+        """The value of such a design, recomputed."""
+        arms, wanted, ridge = self._posed(view.undecided, view.phase)
+        return design.appraise(arms, wanted, found.weights, ridge=ridge)
+
     def _posed(self, undecided: Mask, phase: int) -> tuple[Features, design.Subset | design.Pairs, float]:
         """Arms, targets and gamma."""
         ridge = self.ridge / phase if self.shrinking else self.ridge
