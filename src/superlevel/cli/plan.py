@@ -57,8 +57,8 @@ def run(
 ) -> None:
     """How many measurements the problem needs, if f is as guessed: at least, as the methods run, and at most.
 
-    The lower bound holds for every method. The others are what MELK (--threshold) or MILK (--fraction-of-max) take with the
-    guarantees of the theory. Everything depends on how near to the level the guess comes: try --tolerance.
+    The lower bound holds for every method. The others are what MELK (--threshold) or MILK (--fraction-of-max) take with
+    the guarantees of the theory. Everything depends on how near to the level the guess comes: try --tolerance.
 
     Example: superlevel plan harbour.csv --guess depth --threshold 20 --noise 0.5 --mean 18 --kernel "9 * RBF(0.4)"
     --tolerance 1
