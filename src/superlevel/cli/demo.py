@@ -14,6 +14,7 @@ from rich.table import Table
 
 from superlevel.cli.study import common
 from superlevel.errors import InputError
+from superlevel.files import replacing
 
 if TYPE_CHECKING:
     from superlevel.demo import Record, Survey
@@ -68,7 +69,7 @@ def run(
     except KeyboardInterrupt:
         common.say(console, f"stopped: every batch is kept in {storage.url}, and the same command goes on from there")
         raise typer.Exit(STOPPED) from None
-    with common.working("drawing"), common.replacing("--out", out) as beside:
+    with common.working("drawing"), replacing("--out", out) as beside:
         demo.drawn(sea, survey, records).savefig(beside, dpi=150, bbox_inches="tight")
     console.print(as_table(records, survey))
     for meaning in MEANINGS:

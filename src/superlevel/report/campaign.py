@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import os
-import secrets
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels
-from superlevel.errors import InputError
+from superlevel.files import replacing
 from superlevel.goals import ABOVE, BELOW, UNDECIDED
 
 WORDS = {ABOVE: "above", UNDECIDED: "undecided", BELOW: "below"}
@@ -102,20 +99,10 @@ def headings(names: Iterable[str]) -> tuple[str, ...]:
 
 def write_csv(campaign: Campaign, path: str | os.PathLike[str]) -> None:
     """The lines of `rows` as a CSV file, whole or not at all; numbers are exact, and cells without one are empty."""
-    file = Path(path)
-    # A name of its own, so that two who write the same file at once do not write into one another's.
-    beside = file.parent / f".{secrets.token_hex(8)}.part"
-    try:
-        with beside.open("x", encoding="utf-8", newline="") as lines:
-            writer = csv.DictWriter(lines, fieldnames=[*headings(campaign.names), *COLUMNS], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows(campaign))
-        beside.replace(file)
-    except OSError as error:
-        raise InputError("path", repr(str(file)), f"give a file that can be written ({error.strerror})") from error
-    finally:
-        with suppress(OSError):  # it is not there if all went well, or if it never was
-            beside.unlink()
+    with replacing("path", path) as beside, beside.open("x", encoding="utf-8", newline="") as lines:
+        writer = csv.DictWriter(lines, fieldnames=[*headings(campaign.names), *COLUMNS], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows(campaign))
 
 
 def _numbers(values: Array | None, count: int) -> list[float | None]:

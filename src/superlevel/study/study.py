@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from superlevel.arrays import Labels, as_count, as_number
 from superlevel.errors import InputError, SuperlevelError
+from superlevel.files import replacing
 from superlevel.problem import Problem
 from superlevel.study import configuration, status
 from superlevel.study.events import Closed, Corrected, Payload, Told, Withdrawn
@@ -320,7 +321,8 @@ class Study:
 
         written = Path(path)
         text = page(self.campaign(), self.verify().statement)
-        written.write_text(text, encoding="utf-8")
+        with replacing("path", written) as beside:
+            beside.write_text(text, encoding="utf-8")
         return written
 
     def verify(self, *, watch: Any = None) -> Verification:

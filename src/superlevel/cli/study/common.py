@@ -9,7 +9,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -278,22 +278,6 @@ def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = ()) -> N
     except OSError as error:
         remedy = f"it cannot be written ({error.strerror}): name a file in a folder of yours"
         raise InputError(field, repr(str(path)), remedy) from error
-
-
-@contextmanager
-def replacing(field: str, path: Path) -> Iterator[Path]:
-    """A file beside it to write to, which takes its place at the end: it is there whole, or as it was before."""
-    target = Path(os.path.realpath(path))
-    beside = target.parent / f".{os.urandom(8).hex()}{target.suffix}"
-    try:
-        yield beside
-        beside.replace(target)
-    except OSError as error:
-        remedy = f"it cannot be written ({error.strerror}): make room, or name another file"
-        raise InputError(field, repr(str(path)), remedy) from error
-    finally:
-        with suppress(OSError):
-            beside.unlink()
 
 
 def file_name(name: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from superlevel.cli.study import common
+from superlevel.files import replacing
 
 if TYPE_CHECKING:
     from superlevel.study.ledger import Ledger
@@ -49,7 +50,7 @@ def run(
     """
     common.check_writable("--out", out)
     storage, study = common.opened(store, name)
-    with common.working(f"writing {what}"), common.replacing("--out", out) as beside:
+    with common.working(f"writing {what}"), replacing("--out", out) as beside:
         match what:
             case What.LABELS:
                 count = _write_labels(study, beside)

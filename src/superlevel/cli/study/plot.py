@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from superlevel.cli.study import common
+from superlevel.files import replacing
 
 
 def run(
@@ -28,6 +29,6 @@ def run(
         from superlevel.report.drawing import draw  # noqa: PLC0415  slow to import, and --help needs none of it
 
         figure = draw(study.campaign())
-        with common.replacing("--out", out) as beside:
+        with replacing("--out", out) as beside:
             figure.savefig(beside, dpi=150, bbox_inches="tight")
     common.say(common.screen(), f"wrote {out}")

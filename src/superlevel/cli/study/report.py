@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from superlevel.cli.study import common
+from superlevel.files import replacing
 
 
 def run(
@@ -25,6 +26,6 @@ def run(
     page = Path(f"{common.file_name(name)}.html") if out is None else out
     common.check_writable("--out", page, suffixes=(".html", ".htm"))
     _, study = common.opened(store, name)
-    with common.working("checking everything against the log, and drawing"), common.replacing("--out", page) as beside:
+    with common.working("checking everything against the log, and drawing"), replacing("--out", page) as beside:
         study.report(beside)
     common.say(common.screen(), f"wrote {page}")

@@ -14,6 +14,7 @@ from rich.console import Console
 from superlevel.arrays import as_count
 from superlevel.cli.study import common
 from superlevel.errors import InputError, SuperlevelError
+from superlevel.files import replacing
 
 if TYPE_CHECKING:
     from superlevel.report.campaign import Reason
@@ -190,5 +191,5 @@ def _write(sheet: Path, tickets: Tickets, names: Sequence[str]) -> None:
     from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
 
     text = blank_sheet([ticket.number for ticket in tickets], tickets.points, names)
-    with common.replacing("--csv", sheet) as beside:
+    with replacing("--csv", sheet) as beside:
         beside.write_text(text, encoding="utf-8")
