@@ -171,7 +171,7 @@ def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", full)
-        with pytest.raises(InputError, match=r"^path is '.*points.csv': give a file that can be written \(No space"):
+        with pytest.raises(InputError, match=r"^path is '.*points.csv': it cannot be written \(No space"):
             write_csv(example(lattice(5, 5)), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
@@ -185,6 +185,6 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, place: str) -> 
     (tmp_path / "file").touch()
     (tmp_path / "folder" / "full").mkdir(parents=True)
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(InputError, match=r"^path is '.*': give a file that can be written \("):
+    with pytest.raises(InputError, match=r"^path is '.*': it cannot be written \("):
         write_csv(example(lattice(2, 2)), tmp_path / place)
     assert sorted(tmp_path.rglob("*")) == before
