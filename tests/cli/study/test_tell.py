@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from superlevel.cli.study import common
 from superlevel.errors import SuperlevelError
-from tests.cli.study.terminal import Terminal, fill, read, write
+from tests.cli.study.terminal import SIDE, Terminal, fill, read, write
 
 HEADER = "ticket,east,north,value,noise,status,reason\n"
 
@@ -126,6 +127,25 @@ def test_without_a_ticket_a_known_value_is_the_same_unless_it_is_a_replicate(ask
     found = asked.data("study", "tell", "harbour", "plain.csv", "--replicates")
     assert (found["stored"], found["unplanned"], found["repeated"]) == (10, 10, 0)
     assert asked.data("study", "status", "harbour")["measurements"] == 20
+
+
+def test_a_hundred_thousand_rows_are_taken_once_or_refused_for_one_of_them(asked: Terminal) -> None:
+    """Open tickets get the first value of their place, and one wrong cell at the end keeps all of them out."""
+    rng = np.random.default_rng(0)
+    places = rng.choice(SIDE, size=(100_000, 2)).tolist()
+    values = rng.normal(20.0, 0.3, 100_000).tolist()
+    lines = [f"{east!r},{north!r},{value!r}" for (east, north), value in zip(places, values, strict=True)]
+    large = asked.folder / "large.csv"
+    large.write_text("\n".join(["east,north,value", *lines[:-1], "0.0,0.0,nan"]))
+    before = asked.entries()
+    ran = asked("study", "tell", "harbour", "large.csv")
+    assert (ran.code, asked.entries()) == (2, before)
+    assert "100001" in ran.err
+    large.write_text("\n".join(["east,north,value", *lines]))
+    found = asked.data("study", "tell", "harbour", "large.csv")
+    assert (found["stored"], found["unplanned"], found["repeated"]) == (100_000, 99_990, 0)
+    assert asked.data("study", "tell", "harbour", "large.csv")["repeated"] == 100_000
+    assert asked.data("study", "status", "harbour")["measurements"] == 100_000
 
 
 def test_lines_without_a_value_stay_open_and_strange_columns_are_named(asked: Terminal) -> None:
