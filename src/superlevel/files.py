@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,3 +28,8 @@ def replacing(field: str, path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # it is not there if all went well, or if it never was
             beside.unlink()
+
+
+def file_name(name: str) -> str:
+    """The name of a study as that of a file."""
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "study"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from superlevel.report.campaign import rows
-from superlevel.study import Result
+from superlevel.study import Result, Study
 from superlevel.study.picture import EXPLAINED
 from tests.study.campaigns import (
     ALL,
@@ -144,3 +146,16 @@ def test_points_that_are_known_for_sure_take_part_in_nothing() -> None:
     assert np.isfinite(shares).all()
     assert all(0 < share <= 1 + 1e-9 for share in shares)
     assert RBF(0.2) == problem.domain.kernel
+
+
+def test_a_report_is_one_page_named_after_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = Study.create("memory:", "the <sea>/2", GREEDY.problem(), worker="ada")
+    study.tell(GREEDY.measure(study.ask()))
+    written = study.report()
+    assert [path.name for path in tmp_path.iterdir()] == ["the-sea-2.html"]
+    text = written.read_text(encoding="utf-8")
+    assert "the &lt;sea&gt;/2" in text
+    assert "<script" not in text
+    assert study.verify().claim in text
+    assert study.report(tmp_path / "other.html").read_text(encoding="utf-8") == text

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from superlevel.arrays import Labels, as_count, as_number
 from superlevel.errors import InputError, SuperlevelError
-from superlevel.files import replacing
+from superlevel.files import file_name, replacing
 from superlevel.problem import Problem
 from superlevel.study import configuration, status
 from superlevel.study.events import Closed, Corrected, Payload, Told, Withdrawn
@@ -315,11 +315,11 @@ class Study:
 
         return campaign(self._name, self.knowledge)
 
-    def report(self, path: str | Path) -> Path:
-        """Write one self-contained HTML page: map, decisions, next batch and why, and what is claimed."""
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write one self-contained HTML page, NAME.html: map, decisions, next batch and why, and what is claimed."""
         from superlevel.report.page import page  # noqa: PLC0415
 
-        written = Path(path)
+        written = Path(f"{file_name(self._name)}.html" if path is None else path)
         text = page(self.campaign(), self.verify().statement)
         with replacing("path", written) as beside:
             beside.write_text(text, encoding="utf-8")

@@ -147,3 +147,23 @@ def test_an_error_is_a_document_too_where_json_is_asked_for(terminal: Terminal) 
     write_points(terminal.folder / "points.csv")
     found = terminal.data("study", "create", "harbour", "--points", "points.csv", code=2)
     assert found == {"error": "--threshold is missing: give either --threshold or --fraction-of-max"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--points", "nowhere.csv", *GIVEN), "--points is 'nowhere.csv': give a CSV file that can be read"),
+        (("--points", "points.csv", *GIVEN, "--confidence", "rips"), "--bound is missing: the rips confidence needs B"),
+        (
+            ("--points", "points.csv", *GIVEN, "--method", "lse", "--confidence", "rkhs"),
+            "--norm is missing: the rkhs confidence needs S",
+        ),
+    ],
+)
+def test_a_mistake_speaks_of_the_option_and_not_of_python(
+    terminal: Terminal, arguments: tuple[object, ...], sentence: str
+) -> None:
+    write_points(terminal.folder / "points.csv")
+    ran = terminal("study", "create", "harbour", *arguments)
+    assert ran.code == 2
+    assert sentence in ran.err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import sys
 import tempfile
@@ -111,6 +110,19 @@ def working(sentence: str) -> Iterator[None]:
     """Something that takes a while."""
     with Console(stderr=True).status(Text(_printable(sentence))):
         yield
+
+
+@contextmanager
+def given_as(option: str, **others: str) -> Iterator[None]:
+    """Mistakes in what an option gave speak of the option: of a path, and of other fields by their options."""
+    try:
+        yield
+    except InputError as error:
+        known = {"path": option} | {name.replace("_", "."): other for name, other in others.items()}
+        if error.field not in known:
+            raise
+        got = "missing" if error.got is None else error.got
+        raise InputError(known[error.field], got, error.remedy) from error
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> Table:
@@ -278,8 +290,3 @@ def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = ()) -> N
     except OSError as error:
         remedy = f"it cannot be written ({error.strerror}): name a file in a folder of yours"
         raise InputError(field, repr(str(path)), remedy) from error
-
-
-def file_name(name: str) -> str:
-    """The name of a study as that of a file."""
-    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "study"

@@ -12,6 +12,7 @@ from superlevel.arrays import as_number
 from superlevel.cli.study import common
 from superlevel.domain import Domain
 from superlevel.errors import InputError
+from superlevel.files import file_name
 from superlevel.goals import FractionOfMax, Goal, Threshold
 from superlevel.problem import Problem
 
@@ -90,7 +91,8 @@ def run(
     options = {"confidence": confidence, "criterion": criterion}
     _check_rounds(confidence, fit, batch)
     seconds = common.hours("--lease", lease)
-    domain = Domain.read(points, columns=columns)
+    with common.given_as("--points"):
+        domain = Domain.read(points, columns=columns)
     storage = common.storage_of(store)
     with common.working("loading scipy and scikit-learn, and looking at the problem"):
         if "kernel" not in fit:
@@ -111,14 +113,15 @@ def run(
 
         chosen = _method(method, goal)
         given: dict[str, Any] = {"seed": seed, "batch": batch, "fit": fit, "lease": seconds, **options}
-        study = Study.create(storage, name, problem, method=chosen, **given)
+        with common.given_as("--points", problem_bound="--bound", problem_norm="--norm"):
+            study = Study.create(storage, name, problem, method=chosen, **given)
         study.note()  # for a quick `status`
     console = common.screen(as_json)
     common.say(console, f"created study {name!r} in {study.url}")
     if as_json:
         return common.answer(study.status(fresh=False).model_dump(mode="json"))
     console.print(common.facts(_rows(study)))
-    sheet = f"{common.file_name(name)}-sheet.csv"
+    sheet = f"{file_name(name)}-sheet.csv"
     common.say(console, f"next: {common.command(store, storage, 'study', 'suggest', name, '--csv', sheet)}")
     return None
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from superlevel.cli.study import common
-from superlevel.files import replacing
+from superlevel.files import file_name, replacing
 
 
 def run(
@@ -23,7 +23,7 @@ def run(
 
     Example: superlevel study report harbour --out harbour.html
     """
-    page = Path(f"{common.file_name(name)}.html") if out is None else out
+    page = Path(f"{file_name(name)}.html") if out is None else out
     common.check_writable("--out", page, suffixes=(".html", ".htm"))
     _, study = common.opened(store, name)
     with common.working("checking everything against the log, and drawing"), replacing("--out", page) as beside:

@@ -47,7 +47,8 @@ def run(
     """
     storage = common.storage_of(store)
     if labels is not None:
-        read_table(labels)  # a file that cannot be read is said before everything is computed
+        with common.given_as("--labels"):  # a file that cannot be read is said before everything is computed
+            read_table(labels)
     with _bar() as watch:
         from superlevel.study.verification import verify  # noqa: PLC0415  slow to import
 
