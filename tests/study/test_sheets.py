@@ -353,7 +353,9 @@ def test_a_blank_sheet_is_read_as_blank(chosen: list[int], names: tuple[str, str
 
 def test_a_blank_sheet_is_filled_in_and_read() -> None:
     text = blank_sheet([7, 8], POINTS[[2, 3]], NAMES)
-    assert text == ("ticket,east,north,value,noise,status,reason\n7,0.3333333333333333,20.0,,,,\n8,1.0,30.0,,,,\n")
+    assert text == (
+        "ticket,east,north,value,noise,status,reason,study\n7,0.3333333333333333,20.0,,,,,\n8,1.0,30.0,,,,,\n"
+    )
     sheet = read(text.replace("20.0,", "20.0,1.5").replace("30.0,,,", "30.0,,,failed"))
     assert sheet.lines == (
         Line(line=2, ticket=7, point=2, value=1.5, noise=None),

@@ -29,13 +29,14 @@ from superlevel.errors import InputError, SuperlevelError
 from superlevel.study.matching import closest, match, shown
 from superlevel.tables import UTF8, Row, comma_remedy, header_faults, length_fault, scan, separator_remedy
 
-TICKET, VALUE, NOISE, STATUS, REASON = COLUMNS = ("ticket", "value", "noise", "status", "reason")
+TICKET, VALUE, NOISE, STATUS, REASON, STUDY = COLUMNS = ("ticket", "value", "noise", "status", "reason", "study")
 MEASURED, FAILED = "measured", "failed"
 
 _SHOWN_TROUBLES = 20
 _WHOLE = re.compile(r"\+?0*([0-9]{1,18})(?:\.0*)?")
 _ABSENT = frozenset(("nan", "+nan", "-nan", "n/a", "#n/a", "na", "none", "null", "-", "--", "?"))
 _LEAVE_EMPTY = "leave it empty if it is not measured yet, or write failed in the column status"
+_ELSEWHERE = "it is of another study: tell it there, or leave that column out if it belongs here"
 _FINITE = "give a finite number with a decimal point"
 
 
@@ -107,17 +108,18 @@ class Sheet:
     """Columns that mean nothing here."""
 
 
-def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ...]) -> Sheet:
+def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ...], study: str | None = None) -> Sheet:
     """The results in the bytes of a CSV file: UTF-8, names of the columns in the first line.
 
     A column ``value`` is required, and a column ``ticket`` or all coordinates by their names; ``noise``, ``status``
-    (measured, failed or nothing) and ``reason`` are optional. Lines with nothing in them are passed over.
+    (measured, failed or nothing), ``reason`` and ``study`` are optional. Lines with nothing in them are passed over.
 
     Args:
         content: what is in the file.
         name: of the file, as errors say it.
         points: (n, d) points of the domain. Coordinates match exactly, or else to 1e-9 of their extent.
         names: (d,) names of the coordinates.
+        study: whose results they must be, where the sheet says that.
 
     Raises:
         SheetError: all that is wrong with the sheet.
@@ -131,7 +133,9 @@ def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ..
     noise, unclear = _noise(body)
     tickets, unknown = _tickets(body)
     located, lost = _points(body, coordinates, points)
-    troubles = [*body.troubles, *unreadable, *unclear, *unknown, *lost]
+    strange = [at for at, cell in enumerate(body.cells(STUDY)) if cell and study is not None and cell != study]
+    others = [body.trouble(at, STUDY, _ELSEWHERE) for at in strange]
+    troubles = [*body.troubles, *unreadable, *unclear, *unknown, *lost, *others]
     if not body.lines and not body.blank and not troubles:
         troubles.append(Trouble(line=1, column="", got="followed by no results", remedy="add a line for each result"))
     if troubles:
@@ -142,14 +146,14 @@ def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ..
     return Sheet(lines=lines, blank=body.blank, ignored=layout.ignored)
 
 
-def blank_sheet(tickets: Sequence[int], points: Array, names: Sequence[str]) -> str:
+def blank_sheet(tickets: Sequence[int], points: Array, names: Sequence[str], *, study: str = "") -> str:
     """The text of a sheet to be filled in: one line for each ticket, with the coordinates (m, d) of its point."""
     coordinates = check_names(names)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([TICKET, *coordinates, VALUE, NOISE, STATUS, REASON])
+    writer.writerow([TICKET, *coordinates, VALUE, NOISE, STATUS, REASON, STUDY])
     rows = np.asarray(points, dtype=np.float64).tolist()
-    writer.writerows([int(ticket), *row, "", "", "", ""] for ticket, row in zip(tickets, rows, strict=True))
+    writer.writerows([int(ticket), *row, "", "", "", "", study] for ticket, row in zip(tickets, rows, strict=True))
     return text.getvalue()
 
 

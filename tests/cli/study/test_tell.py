@@ -9,7 +9,7 @@ import pytest
 
 from superlevel.cli.study import common
 from superlevel.errors import SuperlevelError
-from tests.cli.study.terminal import SIDE, Terminal, fill, read, write
+from tests.cli.study.terminal import GIVEN, SIDE, Terminal, fill, read, write
 
 HEADER = "ticket,east,north,value,noise,status,reason\n"
 
@@ -265,3 +265,15 @@ def test_a_file_that_is_not_there_is_a_sentence(asked: Terminal) -> None:
     assert ran.code == 2
     assert "FILE is 'nothing.csv': give a CSV file that can be read (No such file or directory)" in ran.err
     assert json.loads(asked("study", "tell", "harbour", "nothing.csv", "--json").out)["error"].startswith("FILE is")
+
+
+def test_a_sheet_of_another_study_is_refused_even_if_every_ticket_fits(asked: Terminal) -> None:
+    asked.study("create", "quay", "--points", "points.csv", *GIVEN)
+    asked.study("suggest", "quay", "--csv", "quay.csv")
+    fill(asked.folder / "quay.csv")
+    assert {row["study"] for row in read(asked.folder / "quay.csv")} == {"quay"}
+    before = asked.entries()
+    ran = asked("study", "tell", "harbour", "quay.csv")
+    assert (ran.code, asked.entries()) == (2, before)
+    assert "it is of another study" in ran.err
+    assert asked.data("study", "tell", "quay", "quay.csv")["stored"] == 10

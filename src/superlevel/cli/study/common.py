@@ -214,7 +214,8 @@ def read_results(study: Study, content: bytes, called: str) -> tuple[Sheet, list
     from superlevel.study.sheets import read_sheet  # noqa: PLC0415
 
     created = study.ledger.created
-    sheet = read_sheet(content, name=called, points=np.array(created.points), names=tuple(created.names))
+    points, names = np.array(created.points), tuple(created.names)
+    sheet = read_sheet(content, name=called, points=points, names=names, study=study.name)
     return sheet, [
         Result(ticket=line.ticket, point=line.point, value=line.value, noise=line.noise, reason=line.reason)
         for line in sheet.lines

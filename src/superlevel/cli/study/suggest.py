@@ -69,7 +69,7 @@ def run(
         if tickets or study.ledger.closed is None:
             study.note()  # a new estimate may have changed labels
     if sheet is not None and tickets:
-        _write(sheet, tickets, study.ledger.created.names)
+        _write(sheet, tickets, study)
     if as_json:
         written = str(sheet) if sheet is not None and tickets else None
         listed = [_as_data(ticket, study.ledger, reasons, ticket.number in mine) for ticket in tickets]
@@ -187,9 +187,10 @@ def _is_told(study: Study, sheet: Path, filled: int) -> bool:
         return False
 
 
-def _write(sheet: Path, tickets: Tickets, names: Sequence[str]) -> None:
+def _write(sheet: Path, tickets: Tickets, study: Study) -> None:
     from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
 
-    text = blank_sheet([ticket.number for ticket in tickets], tickets.points, names)
+    names = study.ledger.created.names
+    text = blank_sheet([ticket.number for ticket in tickets], tickets.points, names, study=study.name)
     with replacing("--csv", sheet) as beside:
         beside.write_text(text, encoding="utf-8")
