@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,16 +73,19 @@ def crash(store: str, acknowledged: Path, *, kills: int, batches: int, seed: int
     rng = np.random.default_rng(seed)
     killed, total = 0, 3 * batches
     while killed < kills:
-        child = forked(lambda: _campaign(store, acknowledged, total))
+        child = forked(partial(_campaign, store, acknowledged, total))
         time.sleep(rng.uniform(0, 0.06))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         if os.WIFEXITED(status):
             if os.WEXITSTATUS(status):
                 raise RuntimeError("a campaign failed instead of being killed")
-            break  # the campaign was faster than all the kills
+            if sl.Study.open(store, "crash").ledger.samples < total:
+                break  # all is decided, and nothing is left to kill
+            total *= 2  # it was faster than the kills
+            continue
         killed += 1
-    _, status = os.waitpid(forked(lambda: _campaign(store, acknowledged, total)), 0)
+    _, status = os.waitpid(forked(partial(_campaign, store, acknowledged, total)), 0)
     if status:
         raise RuntimeError("the campaign could not go on")
     calm = Memory()
