@@ -34,6 +34,7 @@ from superlevel.study.storage import Memory
 from tests.postgres import started
 
 POINTS = 40
+LONGEST = 0.1  # seconds from the beginning of the work to a kill: some asks and tells
 TRUTH = np.sin(7 * np.linspace(0, 1, POINTS))
 
 
@@ -73,8 +74,12 @@ def crash(store: str, acknowledged: Path, *, kills: int, batches: int, seed: int
     rng = np.random.default_rng(seed)
     killed, total = 0, 3 * batches
     while killed < kills:
-        child = forked(partial(_campaign, store, acknowledged, total))
-        time.sleep(rng.uniform(0, 0.06))
+        heard, begun = os.pipe()
+        child = forked(partial(_campaign, store, acknowledged, total, begun))
+        os.close(begun)
+        os.read(heard, 1)  # nothing, if it ended first
+        os.close(heard)
+        time.sleep(rng.uniform(0, LONGEST))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         if os.WIFEXITED(status):
@@ -85,6 +90,7 @@ def crash(store: str, acknowledged: Path, *, kills: int, batches: int, seed: int
             total *= 2  # it was faster than the kills
             continue
         killed += 1
+    meanwhile = sl.Study.open(store, "crash").ledger.samples
     _, status = os.waitpid(forked(partial(_campaign, store, acknowledged, total)), 0)
     if status:
         raise RuntimeError("the campaign could not go on")
@@ -93,12 +99,13 @@ def crash(store: str, acknowledged: Path, *, kills: int, batches: int, seed: int
     steady = sl.Study.open(calm, "crash", worker="boat")
     _until(steady, total, lambda _: None)
     found = sl.Study.open(store, "crash")
-    heard = [tuple(json.loads(line)) for line in acknowledged.read_text().splitlines()]
+    safe = [tuple(json.loads(line)) for line in acknowledged.read_text().splitlines()]
     return {
         "kills": killed,
+        "told meanwhile": meanwhile,
         "tickets": len(found.ledger.point),
-        "acknowledged": len(heard),
-        "lost": sum(not _is_there(found.ledger, *item) for item in heard),
+        "acknowledged": len(safe),
+        "lost": sum(not _is_there(found.ledger, *item) for item in safe),
         "same suggestions": bool(np.array_equal(found.ledger.point, steady.ledger.point)),
         "same values": bool(np.array_equal(found.ledger.value, steady.ledger.value, equal_nan=True)),
         "same plans": [a.asked for a in found.ledger.askings] == [a.asked for a in steady.ledger.askings],
@@ -107,8 +114,11 @@ def crash(store: str, acknowledged: Path, *, kills: int, batches: int, seed: int
     }
 
 
-def _campaign(store: str, acknowledged: Path, total: int) -> None:
+def _campaign(store: str, acknowledged: Path, total: int, begun: int | None = None) -> None:
+    """Goes on with it, and says when it has read the log and the work begins."""
     study = sl.Study.open(store, "crash", worker="boat")
+    if begun is not None:
+        os.write(begun, b".")
     with acknowledged.open("a", encoding="utf-8") as heard:
 
         def hear(pairs: list[tuple[int, float]]) -> None:
@@ -187,7 +197,7 @@ def main() -> None:
     parser.add_argument("what", choices=["all", "crash", "workers"])
     parser.add_argument("store", nargs="?", help="none for all, which makes its own")
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--batches", type=int, default=400)
+    parser.add_argument("--batches", type=int, default=200)
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--tickets", type=int, default=1000)
     parser.add_argument("--batch", type=int, default=50)
