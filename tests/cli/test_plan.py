@@ -70,7 +70,10 @@ def test_a_guess_exactly_at_the_level_never_ends_without_a_tolerance(survey: Pat
         (["--guess", "height", "--noise", "1", "--threshold", "1"], "column 'height' is missing: choose out of"),
         (["--guess", "depth", "--noise", "-1", "--threshold", "1"], "noise is -1.0: give a number >= 0"),
         (["--guess", "depth", "--noise", "1", "--threshold", "1", "--delta", "2"], "delta is 2.0"),
-        (["--guess", "depth", "--noise", "1", "--fraction-of-max", "1.5"], "epsilon is 1.5"),
+        (
+            ["--guess", "depth", "--noise", "1", "--fraction-of-max", "1.5"],
+            "--fraction-of-max is 1.5: give a number > 0 and < 1",
+        ),
         (["--guess", "depth", "--noise", "1", "--threshold", "1", "--out", "plan.txt"], "end it in .csv"),
         (
             ["--guess", "depth", "--noise", "1", "--threshold", "1", "--kernel", "RFB(1)"],

@@ -14,9 +14,10 @@ from rich.table import Table
 
 from superlevel import kernels
 from superlevel.arrays import Array
+from superlevel.cli.goal import as_goal
 from superlevel.domain import Domain, read_columns, read_values
 from superlevel.errors import InputError
-from superlevel.goals import FractionOfMax, Goal, Threshold
+from superlevel.goals import Goal, Threshold
 from superlevel.problem import Problem
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def run(
     Example: superlevel plan harbour.csv --guess depth --threshold 20 --noise 0.5 --mean 18 --kernel "9 * RBF(0.4)"
     --tolerance 1
     """
-    goal = _goal(threshold, fraction)
+    goal = as_goal(threshold, fraction)
     if out is not None:
         _check_table(out)
     values = read_values(points, guess)
@@ -96,13 +97,6 @@ def run(
     if out is not None:
         _write(out, found.rows)
         console.print(f"wrote {out}")
-
-
-def _goal(threshold: float | None, fraction: float | None) -> Goal:
-    if (threshold is None) == (fraction is None):
-        got = "missing" if threshold is None else "there together with --fraction-of-max"
-        raise InputError("--threshold", got, "give either --threshold or --fraction-of-max")
-    return Threshold(threshold) if threshold is not None else FractionOfMax(fraction)  # type: ignore[arg-type]
 
 
 def _table(rows: tuple[Row, ...], values: Array, goal: Goal) -> Table:

@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 
 from superlevel.arrays import Array
+from superlevel.files import whole
 from superlevel.reproduce.claims import Claim
 from superlevel.reproduce.settings import Row
 
@@ -87,10 +88,6 @@ def as_csv(table: Table) -> str:
 
 def write_bytes(path: Path, content: bytes) -> Path:
     """In one step, as far as anyone who looks can tell."""
-    beside = path.with_name(f".{path.name}.part")
-    try:
+    with whole(path) as beside:
         beside.write_bytes(content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
     return path

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from superlevel import kernels
-from superlevel.arrays import as_number
+from superlevel.cli.goal import as_goal
 from superlevel.cli.study import common
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.files import file_name
-from superlevel.goals import FractionOfMax, Goal, Threshold
+from superlevel.goals import FractionOfMax, Goal
 from superlevel.problem import Problem
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def run(
 
     Example: superlevel study create harbour --points harbour.csv --threshold 20 --noise 0.5
     """
-    goal = _goal(threshold, fraction)
+    goal = as_goal(threshold, fraction)
     fit, deviation, middle = _fitted(kernel, noise, mean)
     options = {"confidence": confidence, "criterion": criterion}
     _check_rounds(confidence, fit, batch)
@@ -124,15 +124,6 @@ def run(
     sheet = f"{file_name(name)}-sheet.csv"
     common.say(console, f"next: {common.command(store, storage, 'study', 'suggest', name, '--csv', sheet)}")
     return None
-
-
-def _goal(threshold: float | None, fraction: float | None) -> Goal:
-    if (threshold is None) == (fraction is None):
-        got = "missing" if threshold is None else "there together with --fraction-of-max"
-        raise InputError("--threshold", got, "give either --threshold or --fraction-of-max")
-    if threshold is not None:
-        return Threshold(as_number("--threshold", threshold))
-    return FractionOfMax(as_number("--fraction-of-max", fraction, above=0, below=1))
 
 
 def _method(method: str | None, goal: Goal) -> str:
