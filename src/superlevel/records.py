@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -11,8 +12,11 @@ import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask, frozen
 from superlevel.design import Design
+from superlevel.evidence import Evidence
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, Reading
 from superlevel.posterior import Posterior
+
+LARGEST = 2**53  # more measurements than that are not whole numbers any more
 
 
 class Stop(StrEnum):
@@ -22,6 +26,7 @@ class Stop(StrEnum):
     EMPTY = "no point is above a fraction of the maximum, because the maximum is not above zero"
     TOLERANCE = "the tolerance is reached: what is still undecided may be declared either way"
     BUDGET = "the budget ends before the next phase would"
+    CONTRADICTED = "the measurements contradict what is assumed: nothing is declared"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,6 +68,28 @@ class Plan:
         return f"Plan(phase {self.phase}: {self.total:,} measurements at {points} of {len(self.counts)} points)"
 
 
+class Learned(Protocol):
+    """What a confidence knows that keeps all measurements and is no posterior."""
+
+    @property
+    def evidence(self) -> Evidence: ...
+
+    @property
+    def estimate(self) -> Array:
+        """(n,) f"""
+        ...
+
+    @property
+    def estimates(self) -> Array:
+        """(n,) or (n, n): the value of every direction."""
+        ...
+
+    @property
+    def bounds(self) -> Bounds:
+        """Where those values lie."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class State:
     """All that a method knows between two phases. Nothing in it changes; `tell` returns another one."""
@@ -78,7 +105,9 @@ class State:
     stop: Stop | None
     """Why nothing more is to be measured; None while something is."""
     posterior: Posterior | None = None
-    """What all measurements say of f; None for a confidence that takes each round by itself."""
+    """What all measurements say of f; None for a confidence that has none."""
+    learned: Learned | None = None
+    """The same for a confidence that keeps all measurements and has no posterior."""
     intervals: Bounds | None = None
     """(n,) where f lies at every point; None for a confidence that bounds undecided directions only."""
     design: Design | None = None
@@ -99,6 +128,13 @@ class State:
     def undecided(self) -> Mask:
         """(n,) points or (n, n) pairs whose sign is still needed."""
         return self.reading.undecided
+
+    @property
+    def estimate(self) -> Array | None:
+        """(n,) what f is thought to be; None for a confidence that takes each round by itself."""
+        if self.learned is not None:
+            return self.learned.estimate
+        return None if self.posterior is None else self.posterior.mean
 
     def found(self, *, selective: bool = False) -> Mask:
         """(n,) the returned set: all that is not below, X without B; or only what is above, G, if ``selective``."""
@@ -126,6 +162,8 @@ class Info:
     """The part of the error that more measurements do not remove; None where the norm of f is not given."""
     warnings: tuple[str, ...]
     """What speaks against the assumptions, each in a sentence."""
+    sources: tuple[str, ...] | None = None
+    """(n,) which of several kinds of interval bounds f most tightly at each point; None where there is one only."""
 
     def __post_init__(self) -> None:
         frozen(self.estimates)
@@ -140,6 +178,8 @@ class View:
     """(n,) points or (n, n) pairs."""
     posterior: Posterior | None
     """From all that was told."""
+    learned: Learned | None = None
+    """The same where there is no posterior."""
     pending: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """(m,) points that are being measured already, with repeats."""
     intervals: Bounds | None
@@ -196,6 +236,25 @@ class Sizes(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Growing:
+    """Every phase takes more than the one before, by the same factor."""
+
+    first: int
+    growth: float
+    """At least 1."""
+
+    def samples(self, t: int, value: float, directions: int) -> int:  # noqa: ARG002
+        return math.ceil(min(self.first * self.growth ** (t - 1), LARGEST))
+
+    def precision(self, t: int) -> None:  # noqa: ARG002
+        return None
+
+    @property
+    def last(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Batch:
     """The same number of measurements in every phase."""
 
@@ -224,6 +283,17 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Beginning:
+    """What a confidence knows before the first measurement."""
+
+    reading: Reading
+    posterior: Posterior | None = None
+    learned: Learned | None = None
+    intervals: Bounds | None = None
+    """(n,) where f lies at every point."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Knowledge:
     """What a confidence makes of the measurements."""
 
@@ -234,10 +304,15 @@ class Knowledge:
     deciding: Bounds
     """What the goal decides by: the bounds, with the tolerance taken into account."""
     posterior: Posterior | None = None
+    learned: Learned | None = None
     intervals: Bounds | None = None
     """(n,) where f lies at every point."""
     bias: float | None = None
     warnings: tuple[str, ...] = ()
+    contradicted: bool = False
+    """Whether what is assumed cannot be, so that nothing may be declared."""
+    sources: tuple[str, ...] | None = None
+    """(n,) which of several kinds of interval bounds f most tightly at each point."""
 
 
 def found(labels: Labels, *, selective: bool) -> Mask:

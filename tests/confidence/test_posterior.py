@@ -15,7 +15,8 @@ from sklearn.gaussian_process.kernels import RBF
 import superlevel as sl
 from superlevel import posterior
 from superlevel.arrays import Array
-from superlevel.confidence.posterior import Constant, PosteriorConfidence, Width
+from superlevel.confidence.deciding import narrowed
+from superlevel.confidence.posterior import PosteriorConfidence, Width
 from superlevel.confidence.rkhs import RkhsWidth
 from superlevel.errors import AssumptionWarning
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Reader, Reading, Threshold
@@ -173,7 +174,7 @@ def test_misspecification_widens_a_pair_at_both_of_its_points() -> None:
 
 def labels_of(lower: Array, upper: Array, tolerance: float) -> Array:
     goal = Threshold(0.0)
-    deciding = confidence(goal, Constant(value=3.0), tolerance)._narrowed(Bounds(lower=lower, upper=upper))
+    deciding = narrowed(Bounds(lower=lower, upper=upper), tolerance)
     start = Reading(labels=np.zeros(len(lower), dtype=np.int8), undecided=goal.directions(len(lower)))
     return goal.read(start, deciding).labels.astype(np.float64)
 

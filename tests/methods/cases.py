@@ -45,6 +45,8 @@ class Case:
         given = self.problem() if problem is None else problem
         if self.criterion is not None:
             options = {"criterion": self.criterion, **options}
+        if self.confidence == "ridge" and "batch" in options:
+            options = {"growth": 1.0, **options}  # of a fixed size, as all others have it
         return sl.methods.make(self.name, given, confidence=self.confidence, **options)
 
     def problem(self, **changes: Any) -> sl.Problem:
@@ -72,8 +74,11 @@ IN_BATCHES = [case for case in CASES if not case.in_rounds]
 EXPLICIT = [case for case in IN_BATCHES if isinstance(case.goal, Threshold)]
 IMPLICIT = [case for case in IN_BATCHES if isinstance(case.goal, FractionOfMax)]
 ONE_AT_A_TIME = [
-    case for case in IN_BATCHES if case.criterion == "greedy" or (case.criterion is None and case.name != "uniform")
+    case
+    for case in IN_BATCHES
+    if case.criterion == "greedy" or (case.criterion is None and case.name != "uniform" and case.confidence != "ridge")
 ]
+ON_POSTERIOR = [case for case in IN_BATCHES if case.confidence != "ridge"]
 
 
 def each(cases: list[Case]) -> pytest.MarkDecorator:
@@ -94,6 +99,15 @@ def after(method: Method, phases: int, *, seed: int = 0) -> State:
         plan = method.ask(state)
         state, _ = method.tell(state, plan, measured(plan))
     return state
+
+
+def known(state: State) -> Array:
+    """(k, n) what all measurements say, in whatever order they came."""
+    if state.learned is not None:
+        evidence = state.learned.evidence
+        return np.array([evidence.counts, evidence.information, evidence.means])
+    assert state.posterior is not None
+    return np.array([state.posterior.mean, state.posterior.variance])
 
 
 def at(plan: Plan, points: list[int], origin: str) -> Plan:

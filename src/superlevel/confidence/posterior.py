@@ -20,9 +20,10 @@ from typing import Protocol
 import numpy as np
 
 from superlevel.arrays import Array, Indices
+from superlevel.confidence.deciding import narrowed
 from superlevel.goals import Bounds, FractionByPoints, FractionOfMax, Reader, Reading, Threshold
 from superlevel.posterior import Posterior
-from superlevel.records import Knowledge, Plan, State
+from superlevel.records import Beginning, Knowledge, Plan, State
 
 UNLIKELY = 1e-6  # probability of surprises as large as those seen, below which the model is doubted
 
@@ -68,11 +69,11 @@ class PosteriorConfidence:
 
     rounds_only = False
 
-    def begin(self) -> tuple[Reading, Posterior, Bounds]:
+    def begin(self) -> Beginning:
         """Before the first measurement: nothing is decided."""
         n = len(self.prior.mean)
         reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.reader.directions(n))
-        return reading, self.prior, self._intervals(self.prior)
+        return Beginning(reading=reading, posterior=self.prior, intervals=self._intervals(self.prior))
 
     def width(self, state: State) -> tuple[float, float | Array]:
         """beta^1/2 now, and what half-widths have on top."""
@@ -107,9 +108,14 @@ class PosteriorConfidence:
             intervals=intervals,
             estimates=estimates,
             bounds=bounds,
-            deciding=self._narrowed(bounds),
+            deciding=self._deciding(bounds),
             warnings=doubts,
         )
+
+    def _deciding(self, bounds: Bounds) -> Bounds:
+        if isinstance(self.reader, FractionByPoints):
+            return bounds  # has the tolerance, and compares intervals with intervals
+        return narrowed(bounds, self.tolerance)
 
     def _intervals(self, posterior: Posterior) -> Bounds:
         half = self.widths.at(posterior) * posterior.deviation + self.widths.extra(posterior)
@@ -141,22 +147,6 @@ class PosteriorConfidence:
         lower = estimates - half
         half += estimates
         return estimates, Bounds(lower=lower, upper=half)
-
-    def _narrowed(self, bounds: Bounds) -> Bounds:
-        """What decides: a side that is ruled out up to the tolerance counts as ruled out.
-
-        Where both sides are, the middle decides; a value that is known to be exactly at the level is not above it.
-        """
-        if isinstance(self.reader, FractionByPoints):
-            return bounds  # has the tolerance, and compares intervals with intervals
-        lower, upper = bounds.lower, bounds.upper
-        if self.tolerance:  # pairs are many: no pass over them that changes nothing
-            lower, upper = lower + self.tolerance, upper - self.tolerance
-        known = lower >= upper
-        if not known.any():
-            return Bounds(lower=lower, upper=upper)
-        sure = np.where(bounds.lower + bounds.upper > 0, np.inf, -np.inf)
-        return Bounds(lower=np.where(known, sure, lower), upper=np.where(known, sure, upper))
 
 
 def _intersection(before: Bounds, now: Bounds) -> tuple[Bounds, tuple[str, ...]]:

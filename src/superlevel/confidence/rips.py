@@ -27,7 +27,7 @@ from superlevel.design import information_factor
 from superlevel.errors import InputError
 from superlevel.features import Features
 from superlevel.goals import Bounds, FractionOfMax, Goal, Reading, Threshold
-from superlevel.records import Knowledge, Plan, State
+from superlevel.records import Beginning, Knowledge, Plan, State
 
 BLOCK = 2**22  # factors held at a time: 32 MB
 
@@ -63,7 +63,7 @@ class Rips:
     rounds_only = True
     memoryless = False
 
-    def begin(self) -> tuple[Reading, None, None]:
+    def begin(self) -> Beginning:
         """Directions of length zero are known without measuring: at phi(x) = 0, f(x) is the mean.
 
         A point exactly at the threshold is not above it, and nothing will ever show more. A pair exactly at zero speaks
@@ -73,14 +73,14 @@ class Rips:
         reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=goal.directions(n))
         zero = ~self.unknown
         if not zero.any():
-            return reading, None, None
+            return Beginning(reading=reading)
         offset = goal.offset(self.mean)
         if isinstance(goal, Threshold) and -slack < offset <= slack and slack > 0:
             got = f"{int(np.argmax(zero))} for the number of a point with phi(x) = 0, whose side no measurement tells"
             raise InputError("domain.points", got, "leave that point out, or give a smaller misspecification")
         in_set = offset > 0 or (offset == 0 and isinstance(goal, FractionOfMax))
         known = np.where(zero, np.inf if in_set else -np.inf, np.nan)
-        return goal.read(reading, Bounds(lower=known, upper=known)), None, None
+        return Beginning(reading=goal.read(reading, Bounds(lower=known, upper=known)))
 
     def width(self, state: State) -> tuple[float, float]:  # noqa: ARG002
         """There are no deviations here."""

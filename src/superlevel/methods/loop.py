@@ -25,9 +25,8 @@ from numpy.typing import ArrayLike
 from superlevel.arrays import Array, Indices, Labels, as_points, as_seed, as_vector, frozen
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Reader, Reading, Threshold
-from superlevel.posterior import Posterior
 from superlevel.problem import Problem
-from superlevel.records import Choice, Info, Knowledge, Plan, Sizes, State, Stop, View
+from superlevel.records import Beginning, Choice, Info, Knowledge, Plan, Sizes, State, Stop, View
 
 FALSE_ALARM = 1e-3  # probability with which a round may doubt a bound that holds
 SLACK = 1e-9  # relative; a mean that exceeds the bound by less does so by rounding
@@ -48,7 +47,7 @@ class Confidence(Protocol):
         """Whether a plan must be told before the next one is asked for."""
         ...
 
-    def begin(self) -> tuple[Reading, Posterior | None, Bounds | None]:
+    def begin(self) -> Beginning:
         """Before the first measurement."""
         ...
 
@@ -95,15 +94,16 @@ class Method:
 
     def init(self, *, seed: int = 0) -> State:
         """Before the first measurement."""
-        reading, posterior, intervals = self.confidence.begin()
+        known = self.confidence.begin()
         return State(
             seed=as_seed(seed),
             phase=1,
-            reading=reading,
+            reading=known.reading,
             samples=0,
-            stop=self._stop(reading.labels, intervals, 1),
-            posterior=posterior,
-            intervals=intervals,
+            stop=self._stop(known.reading.labels, known.intervals, 1),
+            posterior=known.posterior,
+            learned=known.learned,
+            intervals=known.intervals,
             campaign=self._campaign(as_seed(seed)),
         )
 
@@ -144,6 +144,7 @@ class Method:
             phase=phase,
             undecided=state.undecided,
             posterior=state.posterior,
+            learned=state.learned,
             pending=as_points("pending", pending, count=len(state.labels)),
             intervals=state.intervals,
             width=width,
@@ -159,7 +160,7 @@ class Method:
         known = self.confidence.learn(state, plan, measured)
         told = replace(
             self._after(state, known, plan.total),
-            design=plan.certificate if known.posterior is not None else None,
+            design=None if self.confidence.rounds_only else plan.certificate,
             told=state.told if self.confidence.rounds_only else state.told | {plan.origin},
             history=_hashed(state.history, plan.origin, measured.tobytes()),
         )
@@ -197,17 +198,19 @@ class Method:
     def _after(self, state: State, known: Knowledge, samples: int) -> State:
         """With what the confidence has learned, and what that decides."""
         before = state.reading
-        if not self.permanent:
+        if known.contradicted or not self.permanent:
             n = self.problem.domain.n
             before = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.reader.directions(n))
-        reading = self.reader.read(before, known.deciding)
+        reading = before if known.contradicted else self.reader.read(before, known.deciding)
+        stop = Stop.CONTRADICTED if known.contradicted else None
         return State(
             seed=state.seed,
             phase=state.phase + 1,
             reading=reading,
             samples=state.samples + samples,
-            stop=self._stop(reading.labels, known.intervals, state.phase + 1),
+            stop=stop or self._stop(reading.labels, known.intervals, state.phase + 1),
             posterior=known.posterior,
+            learned=known.learned,
             intervals=known.intervals,
             told=state.told,
             campaign=state.campaign,
@@ -216,13 +219,13 @@ class Method:
     def guess(self, state: State) -> Labels:
         """(n,) what to say of every point if one must: its label, and where there is none, the likelier one.
 
-        That is the side of the level on which the mean is; without a posterior, above, as in the returned set.
+        That is the side of the level on which the estimate is; without an estimate, above, as in the returned set.
         """
         self._check_state(state)
-        posterior = state.posterior
-        if posterior is None:
+        estimate = state.estimate
+        if estimate is None:
             return frozen(np.where(state.labels == UNDECIDED, ABOVE, state.labels).astype(np.int8))
-        sides = np.where(posterior.mean > self.problem.goal.level(posterior.mean), ABOVE, BELOW)
+        sides = np.where(estimate > self.problem.goal.level(estimate), ABOVE, BELOW)
         return frozen(np.where(state.labels == UNDECIDED, sides, state.labels).astype(np.int8))
 
     def _stop(self, labels: Labels, intervals: Bounds | None, phase: int) -> Stop | None:
@@ -312,14 +315,21 @@ class Method:
 
     def _outside(self, state: State) -> tuple[str, ...]:
         """Whether everything is decided alike because the threshold is not among the values at all."""
-        goal, posterior = self.problem.goal, state.posterior
-        if state.stop is not Stop.DECIDED or not isinstance(goal, Threshold) or posterior is None:
+        goal = self.problem.goal
+        if state.stop is not Stop.DECIDED or not isinstance(goal, Threshold):
             return ()
-        measured = posterior.weights > 0
-        if np.count_nonzero(measured) == 1 or np.ptp(state.labels):
+        if state.learned is not None:
+            weights, means = state.learned.evidence.information, state.learned.evidence.means
+        elif state.posterior is not None:
+            weights = state.posterior.weights
+            means = np.divide(state.posterior.sums, weights, out=np.zeros_like(weights), where=weights > 0)
+        else:
             return ()
-        means = self.problem.mean + posterior.sums[measured] / posterior.weights[measured]
-        room = OUTSIDE / np.sqrt(posterior.weights[measured].max())
+        measured = weights > 0
+        if np.count_nonzero(measured) <= 1 or np.ptp(state.labels):
+            return ()
+        means = self.problem.mean + means[measured]
+        room = OUTSIDE / np.sqrt(weights[measured].max())
         if means.min() - room <= goal.value <= means.max() + room:
             return ()
         side = "below" if means.max() < goal.value else "above"
@@ -362,6 +372,7 @@ def _info(known: Knowledge, phase: int, samples: int, precision: float | None, d
         bounds=known.bounds,
         bias=known.bias,
         warnings=(*doubts, *known.warnings),
+        sources=known.sources,
     )
 
 

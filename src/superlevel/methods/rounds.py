@@ -68,7 +68,7 @@ def _features(problem: Problem, ridge: float, rtol: float) -> Features:
     """phi(x) for every point. Without a ridge only the span matters, and its coordinates are orthonormal."""
     kernel, points = problem.domain.kernel, problem.domain.points
     if kernel is None and ridge > 0:
-        return embed(None, _turned(points))
+        return embed(None, turned(points))
     if ridge > 0:
         # However large the ridge is, the features are to be of some use.
         return embed(kernel, points, tol=min(tolerance(ridge, rtol), MISSED * float(problem.domain.diagonal().max())))
@@ -77,7 +77,7 @@ def _features(problem: Problem, ridge: float, rtol: float) -> Features:
     return replace(found, array=coordinates.arms, residuals=np.zeros(len(points)))
 
 
-def _turned(points: Array) -> Array:
+def turned(points: Array) -> Array:
     """The points in orthonormal coordinates of their span, (n, rank): a ridge sees lengths and angles only."""
     _, sizes, axes = np.linalg.svd(points, full_matrices=False)
     rank = int(np.count_nonzero(sizes > max(points.shape) * np.finfo(float).eps * sizes[0]))

@@ -4,8 +4,10 @@
 |--------------|------------------------------------------------|--------------------|-----------------|-------------|
 | melk         | G-optimal design for the undecided points      | RIPS               | threshold       | rounds, N_t |
 | melk         | the same, an average, or greedily              | posterior          | threshold       | fixed, 10   |
+| melk         | design weighted by the estimated gaps          | ridge              | threshold       | growing     |
 | milk         | XY-optimal design for the undecided pairs      | RIPS               | fraction of max | rounds, N_t |
 | milk         | the same, an average, or greedily              | posterior          | fraction of max | fixed, 10   |
+| milk         | design weighted by the estimated gaps          | ridge              | fraction of max | growing     |
 | lse          | largest ambiguity                              | posterior, or RKHS | threshold       | 1           |
 | straddle     | ambiguity with 1.96 sigma                      | posterior          | threshold       | 1           |
 | truvar       | largest drop of the undecided points' variance | posterior          | both            | 1           |
@@ -26,6 +28,8 @@ from superlevel import robust
 from superlevel.arrays import as_count, as_number
 from superlevel.errors import InputError
 from superlevel.goals import FractionOfMax, Goal, Threshold
+from superlevel.methods.affordable import Options as Affordable
+from superlevel.methods.affordable import on_ridge
 from superlevel.methods.batches import Criterion, Options, on_posterior
 from superlevel.methods.loop import Method
 from superlevel.methods.rounds import in_rounds
@@ -33,6 +37,9 @@ from superlevel.problem import Problem
 
 LARGEST = 1e100
 BETA = 3.0  # beta^1/2 of the paper's experiments
+GROWTH = 1.2  # of a batch over the one before: a fifth more than was needed at most, and a tenth on average
+LARGEST_GROWTH = 10.0
+DESIGN = {"rips": 0.01, "posterior": 0.01, "rkhs": 0.01, "ridge": 0.05}  # the guarantee of ridge is in its intervals
 BOTH = (Threshold, FractionOfMax)
 
 
@@ -47,8 +54,8 @@ class Row:
 
 
 ROWS = {
-    "melk": Row(goals=(Threshold,), confidences=("rips", "posterior"), batch=10),
-    "milk": Row(goals=(FractionOfMax,), confidences=("rips", "posterior"), batch=10),
+    "melk": Row(goals=(Threshold,), confidences=("rips", "posterior", "ridge"), batch=10),
+    "milk": Row(goals=(FractionOfMax,), confidences=("rips", "posterior", "ridge"), batch=10),
     "lse": Row(goals=(Threshold,), confidences=("posterior", "rkhs"), intersected=True),
     "lse-imp": Row(goals=(FractionOfMax,), confidences=("posterior", "rkhs"), intersected=True),
     "truvar": Row(goals=BOTH),
@@ -58,7 +65,7 @@ ROWS = {
     "max-variance": Row(goals=BOTH),
 }
 NAMES = tuple(ROWS)
-CONFIDENCES = ("rips", "posterior", "rkhs")
+CONFIDENCES = ("rips", "posterior", "ridge", "rkhs")
 
 
 def make(
@@ -73,13 +80,14 @@ def make(
     permanent: bool | None = None,
     schedule: str | None = None,
     estimator: robust.Estimator | None = None,
-    rtol: float = 0.01,
+    growth: float | None = None,
+    rtol: float | None = None,
 ) -> Method:
     """The method of this name for a problem.
 
-    ``confidence`` is "rips" (rounds with the paper's guarantee), "posterior" (a Gaussian process, fixed batches) or
-    "rkhs" (the same with frequentist widths). MELK and MILK take "rips" unless a batch or another option of the
-    posterior is given; all others take "posterior".
+    ``confidence`` is "rips" (rounds with the paper's guarantee), "ridge" (all measurements, with a guarantee at every
+    moment), "posterior" (a Gaussian process, fixed batches) or "rkhs" (the same with frequentist widths). MELK and MILK
+    take "rips" unless a batch or another option of the posterior is given; all others take "posterior".
 
     With "posterior" and "rkhs": ``batch`` is the number of measurements a phase, 10 for MELK and MILK and 1 for the
     others. ``criterion`` says which batch MELK and MILK take: "worst", the paper's, draws from the optimal design for
@@ -93,7 +101,11 @@ def make(
     constants as printed, "tight" with those that the robust mean needs. ``estimator`` is that mean, by default
     Catoni's; others need "tight", because the printed constants are Catoni's.
 
-    ``rtol`` is how far from the best each design may be; its certificate says what was reached.
+    With "ridge": ``batch`` is the size of the first phase, 10, and ``growth`` how many times larger each is than the
+    one before, 1.2. ``permanent`` is as above; either way all labels are right at all times with probability 1 - delta.
+
+    ``rtol`` is how far from the best each design may be, 0.01 and for "ridge" 0.05; its certificate says what was
+    reached.
     """
     asked = {
         "batch": batch,
@@ -103,13 +115,22 @@ def make(
         "permanent": permanent,
         "schedule": schedule,
         "estimator": estimator,
+        "growth": growth,
     }
     given = {field for field, value in asked.items() if value is not None}
     chosen = _check_problem(name, problem, confidence, given)
-    rtol = as_number("rtol", rtol, above=0)
+    rtol = DESIGN[chosen] if rtol is None else as_number("rtol", rtol, above=0)
     if chosen == "rips":
         return in_rounds(name, problem, schedule or "scaled", estimator or robust.CATONI, rtol)
     row = ROWS[name]
+    if chosen == "ridge":
+        affordable = Affordable(
+            batch=row.batch if batch is None else as_count("batch", batch),
+            growth=GROWTH if growth is None else as_number("growth", growth, at_least=1.0, below=LARGEST_GROWTH),
+            permanent=False if permanent is None else _as_flag("permanent", permanent),
+            rtol=rtol,
+        )
+        return on_ridge(name, problem, affordable)
     options = Options(
         batch=row.batch if batch is None else as_count("batch", batch),
         beta=BETA if beta is None else as_number("beta", beta, above=0),
@@ -123,8 +144,12 @@ def make(
 
 # ------------------------------------------------------------------------------------------ checks
 
-POSTERIOR_ONLY = {"batch", "criterion", "beta", "intersected", "permanent"}
-RIPS_ONLY = {"schedule", "estimator"}
+TAKEN = {  # by each confidence, besides rtol
+    "rips": {"schedule", "estimator"},
+    "ridge": {"batch", "growth", "permanent"},
+    "posterior": {"batch", "criterion", "beta", "intersected", "permanent"},
+    "rkhs": {"batch", "criterion", "beta", "intersected", "permanent"},
+}
 
 
 def _check_problem(name: str, problem: Problem, confidence: str | None, given: set[str]) -> str:
@@ -141,7 +166,9 @@ def _check_problem(name: str, problem: Problem, confidence: str | None, given: s
     if not isinstance(problem.goal, row.goals):
         wanted = " or ".join(f"{goal.__name__}(...)" for goal in row.goals)
         raise InputError("problem.goal", repr(problem.goal), f"{name} is for {wanted}")
-    chosen = confidence or row.confidences["rips" in row.confidences and bool(given & POSTERIOR_ONLY)]
+    chosen = confidence or row.confidences[0]
+    if confidence is None and chosen == "rips" and given & TAKEN["posterior"]:
+        chosen = "posterior"
     _check_options(name, chosen, given)
     _check_sizes(problem)
     return chosen
@@ -163,11 +190,9 @@ def _check_sizes(problem: Problem) -> None:
 
 
 def _check_options(name: str, chosen: str, given: set[str]) -> None:
-    for field in sorted(given & (POSTERIOR_ONLY if chosen == "rips" else RIPS_ONLY)):
-        others = [
-            f'confidence="{other}"' for other in ROWS[name].confidences if (other == "rips") != (chosen == "rips")
-        ]
-        remedy = ", or give ".join(["leave it out", *others])
+    for field in sorted(given - TAKEN[chosen]):
+        others = [f'confidence="{other}"' for other in ROWS[name].confidences if field in TAKEN[other]]
+        remedy = ", or give ".join(["leave it out", " or ".join(others)] if others else ["leave it out"])
         raise InputError(field, "given", f"the {chosen} confidence has no such option: {remedy}")
     if "criterion" in given and "rips" not in ROWS[name].confidences:
         raise InputError("criterion", "given", f"{name} has one rule only: leave it out, or take melk or milk")

@@ -1,0 +1,229 @@
+"""All measurements at once, by ridge regression, with intervals that hold at every moment.
+
+f(x) = mean + <theta, phi(x)> + what features and kernel miss. Two kinds of interval, each with half of delta:
+
+mixture    of an ellipsoid for theta, whatever chose the places of the measurements (`superlevel.confidence.mixture`)
+union      of a martingale for each point, from plans that were told as a whole (`superlevel.confidence.union`)
+
+Both hold for all points and all times at once with probability 1 - delta, so they may be intersected, looked at after
+every measurement, and acted upon: whatever is declared, at whatever moment one stops, is right with probability 1 -
+delta. Pairs of points are bounded by the ellipsoids and by the intervals of their points, whichever is tighter.
+
+Assumed: noise that is sub-Gaussian with the given deviation, whatever was measured before (Gaussian noise is, and so is
+noise between two limits that are 2 sigma apart); ||theta|| <= norm in the kernel's space, or where only a bound is
+given, |f - mean| <= bound for an f in the span of the features; misspecification as given. Heavy tails are not
+sub-Gaussian. What contradicts any of this ends the claims (`superlevel.confidence.contradiction`): nothing is declared
+from then on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from superlevel.arrays import Array, Indices, frozen
+from superlevel.confidence import contradiction
+from superlevel.confidence.deciding import narrowed
+from superlevel.confidence.mixture import Spectrum, spectrum
+from superlevel.confidence.union import Martingales, begin
+from superlevel.evidence import Evidence, nothing, summed
+from superlevel.features import Features
+from superlevel.goals import Bounds, FractionOfMax, Goal, Reading, Threshold
+from superlevel.records import Beginning, Knowledge, Plan, State
+
+SHARE = 0.5  # of delta for either kind of interval
+LEAST = 1e-5  # of the largest sigma: the smallest that a measurement's own may be
+MIXTURE, UNION = "mixture", "union"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scale:
+    """What a norm of 1 stands for in the features' coordinates."""
+
+    name: str
+    """norm or bound"""
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RidgeLearned:
+    """What all measurements say."""
+
+    evidence: Evidence
+    martingales: Martingales
+    estimate: Array
+    """(n,) f, by ridge regression, within its interval."""
+    intervals: Bounds
+    """(n,) where f lies."""
+    sources: tuple[str, ...]
+    """(n,) which kind of interval is the narrower one."""
+    estimates: Array
+    """(n,) or (n, n): the value of every direction."""
+    bounds: Bounds
+    contradictions: tuple[str, ...]
+    """What speaks against the assumptions; nothing is declared where there is one."""
+
+    def __post_init__(self) -> None:
+        frozen(self.estimate)
+        frozen(self.estimates)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ridge:
+    """Intervals for every point or pair from all measurements; plans may be told in any order."""
+
+    goal: Goal
+    features: Features
+    """In coordinates with ||theta|| <= 1."""
+    scale: Scale
+    deviations: Array
+    """(n,) sigma of a measurement at each point, all positive."""
+    misses: Array
+    """(n,) h(x): misspecification, and what the features miss of a function of that norm."""
+    mean: float
+    bound: float | None
+    delta: float
+    tolerance: float
+
+    rounds_only = False
+    memoryless = True  # what is observed; only plans that are told as a whole also make martingales
+
+    def begin(self) -> Beginning:
+        """Before the first measurement: norm and bound alone may decide."""
+        n = len(self.misses)
+        before = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.goal.directions(n))
+        learned = self._learned(nothing(n), begin(self.features.array), ())
+        reading = self.goal.read(before, narrowed(learned.bounds, self.tolerance))
+        return Beginning(reading=reading, learned=learned, intervals=learned.intervals)
+
+    def width(self, state: State) -> tuple[float, float | Array]:  # noqa: ARG002
+        """None: the rule looks at intervals."""
+        return np.nan, 0.0
+
+    def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
+        """With the measurements (N,), in the order of ``plan.indices``."""
+        before = _of(state)
+        sample = _Sample(points=plan.indices, values=measured - self.mean, deviations=self.deviations[plan.indices])
+        information, sums = sample.at_points(len(self.misses))
+        told = before.martingales.told(self.features.array, information, sums, self.misses)
+        return self._known(before, sample, told)
+
+    def observe(self, state: State, points: Indices, measured: Array, noise: Array | None) -> Knowledge:
+        """With measurements (N,) at any points, whoever planned them: only the ellipsoids learn from these."""
+        before, usual = _of(state), self.deviations[points]
+        # What has no noise by its own account counts as what has hardly any: that is as true.
+        deviations = usual if noise is None else np.maximum(noise, LEAST * float(self.deviations.max()))
+        sample = _Sample(points=points, values=measured - self.mean, deviations=deviations)
+        return self._known(before, sample, before.martingales)
+
+    def _known(self, before: RidgeLearned, sample: _Sample, martingales: Martingales) -> Knowledge:
+        evidence = before.evidence.told(sample.points, sample.values, sample.deviations)
+        learned = self._learned(evidence, martingales, before.contradictions, sample)
+        return Knowledge(
+            estimates=learned.estimates,
+            bounds=learned.bounds,
+            deciding=narrowed(learned.bounds, self.tolerance),
+            learned=learned,
+            intervals=learned.intervals,
+            warnings=() if before.contradictions else learned.contradictions,
+            contradicted=bool(learned.contradictions),
+            sources=learned.sources,
+        )
+
+    def _learned(
+        self,
+        evidence: Evidence,
+        martingales: Martingales,
+        contradictions: tuple[str, ...],
+        sample: _Sample | None = None,
+    ) -> RidgeLearned:
+        """What follows from the measurements, those of the sample among them."""
+        found = spectrum(self.features.array, evidence, self.misses)
+        mixed, union = found.points(SHARE * self.delta), martingales.bounds(self.features.array, SHARE * self.delta)
+        free = self._widened(
+            Bounds(lower=np.maximum(mixed.lower, union.lower), upper=np.minimum(mixed.upper, union.upper)), self.misses
+        )
+        if sample is not None and not contradictions:
+            contradictions = self._contradictions(found, evidence, free, sample)
+        if contradictions:
+            free = Bounds(lower=np.full_like(free.lower, -np.inf), upper=np.full_like(free.upper, np.inf))
+        inside = free if self.bound is None or contradictions else _within(free, self.bound)
+        estimate = np.clip(found.estimate(), inside.lower, inside.upper)
+        estimates, bounds = self._directions(found, estimate, inside)
+        wider = union.upper - union.lower > mixed.upper - mixed.lower
+        return RidgeLearned(
+            evidence=evidence,
+            martingales=martingales,
+            estimate=self.mean + estimate,
+            intervals=Bounds(lower=self.mean + inside.lower, upper=self.mean + inside.upper),
+            sources=tuple(np.where(wider, MIXTURE, UNION).tolist()),
+            estimates=estimates,
+            bounds=bounds,
+            contradictions=contradictions,
+        )
+
+    def _directions(self, found: Spectrum, estimate: Array, inside: Bounds) -> tuple[Array, Bounds]:
+        """Estimates and bounds of the goal's directions, from those of f - mean."""
+        offset = self.goal.offset(self.mean)
+        match self.goal:
+            case Threshold():
+                return estimate + offset, Bounds(lower=inside.lower + offset, upper=inside.upper + offset)
+            case FractionOfMax(epsilon):
+                share = 1.0 - epsilon
+                lower = inside.lower[:, None] - share * inside.upper + offset
+                upper = inside.upper[:, None] - share * inside.lower + offset
+                if np.isfinite(lower).all():
+                    pairs = found.pairs(SHARE * self.delta, share)
+                    missed = self.misses[:, None] + share * self.misses
+                    np.maximum(lower, pairs.lower - missed + offset, out=lower)
+                    np.minimum(upper, pairs.upper + missed + offset, out=upper)
+                centre = estimate[:, None] - share * estimate + offset
+                return np.clip(centre, lower, np.maximum(lower, upper)), Bounds(lower=lower, upper=upper)
+
+    @staticmethod
+    def _widened(bounds: Bounds, by: Array) -> Bounds:
+        return Bounds(lower=bounds.lower - by, upper=bounds.upper + by)
+
+    def _contradictions(
+        self, found: Spectrum, evidence: Evidence, intervals: Bounds, sample: _Sample
+    ) -> tuple[str, ...]:
+        """What the measurements so far, and the last of them each by itself, say against the assumptions."""
+        beyond = np.maximum(
+            sample.values - intervals.upper[sample.points], intervals.lower[sample.points] - sample.values
+        )
+        said = (
+            contradiction.outliers(sample.points, beyond / sample.deviations, evidence.count),
+            contradiction.too_much_noise(found, evidence),
+            contradiction.too_large(found, self.scale.name, self.scale.value),
+            None if self.bound is None else contradiction.outside(intervals, self.bound),
+            contradiction.apart(intervals, self.delta),
+        )
+        return tuple(each for each in said if each is not None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sample:
+    """Measurements that just came."""
+
+    points: Indices
+    """(N,)"""
+    values: Array
+    """(N,) y - mean"""
+    deviations: Array
+    """(N,) sigma of each, positive."""
+
+    def at_points(self, n: int) -> tuple[Array, Array]:
+        """(n,) sums of 1 / sigma^2 and (n,) of y / sigma^2."""
+        weights = self.deviations**-2
+        return summed(self.points, weights, n), summed(self.points, weights * self.values, n)
+
+
+def _of(state: State) -> RidgeLearned:
+    assert isinstance(state.learned, RidgeLearned)
+    return state.learned
+
+
+def _within(bounds: Bounds, bound: float) -> Bounds:
+    """Of f - mean, with |f - mean| <= bound."""
+    return Bounds(lower=np.clip(bounds.lower, -bound, bound), upper=np.clip(bounds.upper, -bound, bound))

@@ -1,0 +1,109 @@
+"""One martingale for each point: intervals for finitely many directions, from batches whose places were fixed before.
+
+Coordinates are such that ||theta|| <= 1, and every measurement is divided by its sigma.
+
+For a point with features v there is one estimate a = sum over batches of <u, y>. When batch k is planned its places are
+known and its noise is not, so that weights u that are made from the places alone are fixed before the noise comes:
+
+    a  <-  c a + <u, y>         m  <-  c m + Phi' u        a estimates <theta, m>, |<theta, v - m>| <= ||v - m||
+    q  <-  c^2 q + ||u||^2      p  <-  c p                 X = (summed noise of a) / p is a martingale
+
+c and u minimise q + ||v - m||^2 / kappa^2: with e = v - c m, G = Phi' Phi of the batch and W = (G + kappa^2)^-1,
+
+    c = m' W v / (q + m' W m),     u = Phi W e.
+
+Earlier weights change in common only, by c; that is what keeps X a martingale whatever the places depend on. Its
+quadratic variation is Q = q / p^2, and p begins as q, which makes Q the information about f(x).
+
+Theorem (Robbins 1970, Ann. Math. Statist. 41:1397; Howard, Ramdas, McAuliffe and Sekhon 2021, Ann. Statist. 49:1055).
+For a fixed rho > 0, with probability 1 - delta, for all batches at once
+
+    X^2  <=  (Q + rho) (2 log(1 / delta) + log(1 + Q / rho)).
+
+n points and a few rhos share delta: the price is 2 log n where an ellipsoid pays for the dimension, which is less where
+the dimension is large. What <theta, phi> misses, h(x), moves a by at most ||u|| (sum_batch w h^2)^1/2 a batch.
+
+Measurements that are not of a plan, or not all of it, may have been chosen by what others showed: they are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from superlevel import linalg
+from superlevel.arrays import Array, frozen
+from superlevel.goals import Bounds
+
+RHOS = np.array([4.0, 256.0, 16384.0])  # as for a normal mean with that much information
+KAPPA = 4.0  # an estimate's noise against its bias: about the width of an interval in deviations
+LEAST = 1e-6  # of c: what was learned so far is never thrown away
+NOTHING = 1e-100  # a variance below this is of a point that a batch does not reach
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Martingales:
+    """The estimate of every point, and how its noise adds up."""
+
+    estimates: Array
+    """(n,) a"""
+    means: Array
+    """(n, r) m"""
+    variances: Array
+    """(n,) q; zero until something is measured."""
+    scales: Array
+    """(n,) p"""
+    misses: Array
+    """(n,) how far what the features miss may have moved a."""
+
+    def __post_init__(self) -> None:
+        for array in (self.estimates, self.means, self.variances, self.scales, self.misses):
+            frozen(array)
+
+    def told(self, features: Array, information: Array, sums: Array, missed: Array) -> Martingales:
+        """With a batch: its information w (n,) at each point, sums (n,) of y / sigma^2, and h (n,)."""
+        sizes, axes = eigh(linalg.moment(features, information), lower=True, check_finite=False, driver="evd")
+        sizes = np.maximum(sizes, 0.0)
+        wanted, before = features @ axes, self.means @ axes
+        inverse = 1.0 / (sizes + KAPPA**2)
+        kept = self._kept(wanted, before, inverse)
+        open_ = wanted - kept[:, None] * before
+        solved = open_ * inverse
+        variances = np.square(solved) @ sizes
+        total = kept**2 * self.variances + variances
+        moved = np.sqrt(variances * float((information * missed**2).sum()))
+        seen = total > NOTHING
+        return Martingales(
+            estimates=np.where(seen, kept * self.estimates + solved @ (wanted.T @ sums), 0.0),
+            means=np.where(seen[:, None], (kept[:, None] * before + solved * sizes) @ axes.T, 0.0),
+            variances=np.where(seen, total, 0.0),
+            scales=np.where(seen, np.where(self.variances > 0, kept * self.scales, total), 0.0),
+            misses=np.where(seen, kept * self.misses + moved, 0.0),
+        )
+
+    def _kept(self, wanted: Array, before: Array, inverse: Array) -> Array:
+        """(n,) c; zero where there is nothing to keep."""
+        begun = self.variances > 0
+        weighted = before * inverse
+        best = np.vecdot(weighted, wanted) / np.where(begun, self.variances + np.vecdot(weighted, before), 1.0)
+        return np.where(begun, np.maximum(best, LEAST), 0.0)
+
+    def bounds(self, features: Array, delta: float) -> Bounds:
+        """(n,) where <theta, phi(x)> is, for all points and batches with probability 1 - delta."""
+        begun = self.variances > 0
+        scales = np.where(begun, self.scales, 1.0)
+        information = np.where(begun, self.variances, 0.0) / scales**2
+        price = 2.0 * np.log(len(scales) * len(RHOS) / delta)
+        squares = (information[:, None] + RHOS) * (price + np.log1p(information[:, None] / RHOS))
+        half = scales * np.sqrt(squares.min(axis=1)) + np.linalg.norm(features - self.means, axis=1) + self.misses
+        half = np.where(begun, half, np.inf)
+        return Bounds(lower=self.estimates - half, upper=self.estimates + half)
+
+
+def begin(features: Array) -> Martingales:
+    """Before the first batch, for features (n, r)."""
+    n = len(features)
+    none = np.zeros(n)
+    return Martingales(estimates=none, means=np.zeros_like(features), variances=none, scales=none, misses=none)

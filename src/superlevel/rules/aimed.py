@@ -1,0 +1,109 @@
+"""The rule of the ridge confidence: a design for the undecided directions, each as important as it is hard to decide.
+
+The lower bound spends its measurements on min over lambda of max_v ||v||^2 / gap_v^2. Gaps are unknown; what is
+estimated of them, but no less than a part of what they are uncertain by, takes their place:
+
+    lambda  =  argmin over designs of max_v ||v||^2_{A(lambda)^-1} / max(|gap-hat_v| + tolerance, c width_v)^2
+
+A pair (x, x') is only needed as far as it decides x. A point that seems to be in the set needs all its pairs; for one
+that seems out the pair that says so most clearly is enough.
+
+Measurements follow the shares lambda in total, those that were made earlier or are on their way included, so that what
+early estimates aimed at by mistake is made good for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from superlevel import design
+from superlevel.arrays import Array, Indices, Mask, normalised
+from superlevel.features import Features
+from superlevel.goals import FractionOfMax, Goal
+from superlevel.records import Choice, Learned, View
+from superlevel.rules.design import Worth, numbers, scaled, targets
+
+WIDTH = 0.5  # c: a gap is taken to be at least half of what it may be wrong by
+SMALL = 1e-9  # of the largest aim, and of the largest share that is missing: nothing
+CLOSEST = 1e-6  # of the largest aim: the smallest that a design can be made for
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AimedRule:
+    """The design weighted by the estimated gaps."""
+
+    goal: Goal
+    features: Features
+    """In coordinates with ||theta|| <= 1."""
+    reached: Mask
+    """(n,) or (n, n): the directions that are not zero."""
+    effort: float
+    """sigma^2 cost of a measurement where that is least."""
+    cost: Array
+    """(n,)"""
+    tolerance: float
+    rtol: float
+    worth: Worth | None
+    """What a measurement is worth at each point, if not the same."""
+
+    def choose(self, view: View) -> Choice:
+        """As many measurements as the phase takes, so that all together follow the design."""
+        found = design.solve(*self._posed(view), ridge=self._ridge(view), rtol=self.rtol, start=view.start)
+        shares = numbers(found, self.worth)
+        counts = followed(shares, _begun(view), view.total)
+        return Choice(weights=shares, counts=counts, certificate=found)
+
+    def certify(self, view: View, found: design.Design) -> float:
+        """The lower bound of a design that was chosen in this view, recomputed without any solver."""
+        return design.certify(*self._posed(view), found.weights, found.dual, ridge=self._ridge(view))
+
+    def appraise(self, view: View, found: design.Design) -> float:
+        """The value of such a design, recomputed."""
+        return design.appraise(*self._posed(view), found.weights, ridge=self._ridge(view))
+
+    def _posed(self, view: View) -> tuple[Features, design.Subset | design.Pairs]:
+        """Arms and targets."""
+        assert view.learned is not None
+        wanted = self._wanted(view.undecided, view.learned.estimates)
+        scales = self._aims(view.learned)
+        arms = self.features
+        if self.worth is not None:  # targets are the arms themselves, and are not to be scaled with them
+            arms, scales = scaled(arms, self.worth.roots), scales * self.worth.roots
+        return arms, targets(self.goal, wanted, scales)
+
+    def _ridge(self, view: View) -> float:
+        """gamma of one measurement: after N of them ||theta|| <= 1 is worth as much as sigma^2 / N of each."""
+        spent = float(_begun(view) @ self.cost) + view.total * float(self.cost.mean())
+        return self.effort / spent
+
+    def _wanted(self, undecided: Mask, estimates: Array) -> Mask:
+        """The directions to aim at; all that are not zero where no other is left."""
+        wanted = undecided & self.reached
+        if isinstance(self.goal, FractionOfMax):
+            clearest = estimates.argmin(axis=1)
+            seem_out = np.flatnonzero((estimates.min(axis=1) < 0) & wanted.any(axis=1))
+            wanted[seem_out] = False
+            wanted[seem_out, clearest[seem_out]] = self.reached[seem_out, clearest[seem_out]]
+        return wanted if wanted.any() else self.reached
+
+    def _aims(self, learned: Learned) -> Array:
+        """How well to know each direction."""
+        half = (learned.bounds.upper - learned.bounds.lower) / 2
+        aims = np.maximum(np.abs(learned.estimates) + self.tolerance, WIDTH * half)
+        return np.maximum(aims, CLOSEST * float(aims.max()) or 1.0)
+
+
+def followed(shares: Array, begun: Array, total: int) -> Indices:
+    """(n,) counts with sum ``total`` that bring those (n,) that were begun towards the shares of all together."""
+    missing = np.maximum(shares * (begun.sum() + total) - begun, 0.0)
+    missing[missing < SMALL * missing.max()] = 0.0
+    return design.apportion(normalised(missing), total)
+
+
+def _begun(view: View) -> Array:
+    """(n,) measurements that were made or are on their way."""
+    assert view.learned is not None
+    counts = view.learned.evidence.counts
+    return np.asarray(counts + np.bincount(view.pending, minlength=len(counts)), dtype=np.float64)
