@@ -32,10 +32,11 @@ guarantees: $(READY)  ## The theorems as experiments: a few minutes, and a table
 reproduce: $(READY)  ## Every figure of the paper with a verdict on its claims: an hour on two cores
 	$(BIN)/superlevel reproduce all --out out/reproduce
 
-experiments: $(READY)  ## Beyond the paper: its GP in batches, the implicit problem, and a real sea floor
+experiments: $(READY)  ## Beyond the paper: its GP in batches, the implicit problem, a real sea floor, and what a guarantee costs
 	$(BIN)/python -m experiments.gp
 	$(BIN)/python -m experiments.implicit
 	$(BIN)/python -m experiments.sea
+	$(BIN)/python -m experiments.affordable
 
 lint: $(READY)  ## Formatting, linters, types, and the direction of imports
 	$(BIN)/ruff format --check .
@@ -48,6 +49,7 @@ bench: $(READY)  ## Side-by-side timings; prints ratios measured in one run
 	$(BIN)/python benchmarks/melk.py
 	$(BIN)/python benchmarks/robust.py
 	$(BIN)/python benchmarks/step.py
+	$(BIN)/python benchmarks/ridge.py
 	$(BIN)/python benchmarks/large.py
 
 clean:

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import common, gp, implicit, sea
+from experiments import affordable, common, gp, implicit, sea
 from superlevel.reproduce.quiet import quiet
-from superlevel.reproduce.settings import Figure, Score, Setting, Task
+from superlevel.reproduce.settings import Figure, Row, Score, Setting, Task
 
 
 def test_the_raised_cosine_is_found_within_a_fifth_of_its_maximum() -> None:
@@ -57,3 +57,39 @@ def test_a_small_experiment_writes_and_shows_its_columns(
     mean = np.mean([row.values["f1"][-1] for row in rows[:2]])
     assert f"{mean:.3g} ±" in shown
     assert (tmp_path / "small" / "small.csv").read_text().count("\n") == 1 + 2 * 3
+
+
+def test_a_ridge_run_of_the_benchmark_is_right_and_within_ten_times_the_bound() -> None:
+    setting, entry = affordable.PLANS[0]
+    with quiet():
+        runs = [Task(setting=setting, entry=entry, seed=seed).run().values for seed in range(8)]
+    assert not any(run["ever_wrong"] for run in runs)
+    assert {(run["stop"], run["undecided"]) for run in runs} == {("DECIDED", 0)}
+    assert np.mean([run["measured"] for run in runs]) < 10 * np.mean([run["bound"] for run in runs])
+
+
+def test_the_misspecified_world_is_off_by_exactly_what_it_says() -> None:
+    right, wrong = affordable.BUMPS(3), affordable.WRONG(3)
+    np.testing.assert_allclose(np.abs(wrong.values - right.values), 0.05)
+    assert (wrong.problem.misspecification, wrong.problem.tolerance) == (0.05, 0.4)
+    assert wrong.problem.norm == right.problem.norm
+
+
+def test_rounds_that_are_too_long_to_draw_are_counted() -> None:
+    setting, entry = affordable.COUNTED[1]
+    counted = Task(setting=setting, entry=entry, seed=0).run().values
+    assert counted["measured"] > 100 * counted["bound"]
+
+
+def test_failures_and_factors_are_told_apart() -> None:
+    one = {"ever_wrong": False, "undecided": 0, "stop": "DECIDED", "batches": 9, "measured": 50, "bound": 10.0}
+    other = {**one, "ever_wrong": True, "stop": "CONTRADICTED", "undecided": 3}
+    rows = [
+        Row(setting="linear, explicit", method="ridge", seed=seed, digest="", seconds=0.0, values=values)
+        for seed, values in enumerate([one, one, one, other])
+    ]
+    table = affordable.failures(rows)
+    cells = {str(column.header): list(column.cells) for column in table.columns}
+    assert cells["ever wrong"] == ["1"]
+    assert cells["95 % interval"] == ["0.006 to 0.806"]  # of 1 in 4, by Clopper and Pearson
+    assert (cells["all decided"], cells["refused"]) == (["3"], ["1"])

@@ -239,3 +239,20 @@ def test_a_level_is_given_or_a_part_of_the_largest_value() -> None:
     values = np.array([1.0, 4.0, -2.0])
     assert Threshold(2.5).level(values) == 2.5
     assert FractionOfMax(0.25).level(values) == 3.0
+
+
+def test_a_point_that_is_out_by_the_tolerance_alone_may_still_be_the_maximum() -> None:
+    """f is (0.8, 0.5, 0.5), and the others are below 0.9 * 0.8 by more than the tolerance of 0.04."""
+    lower, upper = np.array([-0.8, 0.5, 0.5]), np.array([0.81, 0.5, 0.5])
+    share, tolerance = 0.9, 0.04
+    certain = Bounds(lower=lower[:, None] - share * upper, upper=upper[:, None] - share * lower)
+    deciding = Bounds(lower=certain.lower + tolerance, upper=certain.upper - tolerance)
+    # The first seems out, but only because the tolerance allows it; let it be read so.
+    deciding.upper.flags.writeable = True
+    deciding.upper[0, 1] = -1e-9
+    goal = FractionOfMax(1 - share)
+    before = Reading(labels=np.zeros(3, dtype=np.int8), undecided=goal.directions(3))
+    hasty, careful = goal.read(before, deciding), goal.read(before, deciding, certain)
+    assert hasty.labels.tolist() == [-1, 1, 1]
+    assert careful.labels.tolist() == [-1, 0, 0]
+    assert careful.undecided[1:, 0].all()

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import superlevel as sl
 from superlevel.arrays import Array, Indices
 from superlevel.errors import InputError
 from superlevel.records import Stop
-from superlevel.simulation import Run, Step
+from superlevel.simulation import Run, Step, settled
 from tests.worlds import apart
 
 
@@ -125,6 +127,77 @@ def test_a_run_can_be_saved_and_opened_again(tmp_path: Path, max_samples: int | 
         np.testing.assert_array_equal(one.labels, other.labels)
         assert (one.phase, one.samples, one.directions) == (other.phase, other.samples, other.directions)
         assert (one.precision, one.value, one.lower_bound) == (other.precision, other.value, other.lower_bound)
+
+
+def affordable(confidence: str = "ridge", max_samples: int | None = None) -> Run:
+    problem, oracle = apart([0.9, 0.3, -0.8, 0.1], goal=sl.Threshold(0.0), norm=1.5)
+    return sl.simulate(sl.methods.make("melk", problem, confidence=confidence), oracle, max_samples=max_samples)
+
+
+@pytest.mark.parametrize("confidence", ["ridge", "posterior", "rips"])
+@pytest.mark.parametrize("max_samples", [None, 1])
+def test_what_is_known_in_the_end_is_kept(tmp_path: Path, confidence: str, max_samples: int | None) -> None:
+    run = affordable(confidence, max_samples)
+    run.save(tmp_path / "run.npz")
+    again = Run.load(tmp_path / "run.npz")
+    np.testing.assert_array_equal(again.decided, run.decided)
+    assert again.before is not None
+    assert run.before is not None
+    np.testing.assert_array_equal(again.before, run.before)
+    assert again.sources == run.sources
+    assert (run.sources is not None) == (confidence == "ridge" and max_samples is None)
+    assert (run.estimate is None) == (run.intervals is None) == (confidence == "rips")
+    assert (again.estimate is None) == (again.intervals is None) == (confidence == "rips")
+    if run.estimate is not None and run.intervals is not None:
+        assert again.estimate is not None
+        assert again.intervals is not None
+        np.testing.assert_array_equal(again.estimate, run.estimate)
+        np.testing.assert_array_equal(again.intervals.lower, run.intervals.lower)
+        np.testing.assert_array_equal(again.intervals.upper, run.intervals.upper)
+        assert (run.intervals.lower <= run.intervals.upper).all()
+
+
+def test_a_file_without_what_is_known_in_the_end_is_read(tmp_path: Path) -> None:
+    run = affordable()
+    run.save(tmp_path / "new.npz")
+    with np.load(tmp_path / "new.npz") as file:
+        left = {name: file[name] for name in file if name not in ("before", "estimate", "intervals", "sources")}
+    np.savez(tmp_path / "old.npz", **left)
+    old = Run.load(tmp_path / "old.npz")
+    assert (old.before, old.estimate, old.intervals, old.sources) == (None, None, None, None)
+    np.testing.assert_array_equal(old.labels, run.labels)
+    np.testing.assert_array_equal(old.decided, run.decided)  # nothing was decided before the first measurement
+
+
+def test_intervals_and_labels_in_the_end_are_those_of_the_last_state() -> None:
+    run = affordable()
+    assert run.intervals is not None
+    assert run.sources is not None
+    np.testing.assert_array_equal(run.labels, np.where(run.intervals.lower > 0, 1, -1))
+    assert set(run.sources) <= {"mixture", "union"}
+
+
+def brute(history: list[tuple[int, list[int]]]) -> list[int]:
+    """For every point, the first moment from which on its label is the last one."""
+    found = []
+    for point, label in enumerate(history[-1][1]):
+        kept = [at for k, (at, _) in enumerate(history) if all(then[point] == label for _, then in history[k:])]
+        found.append(kept[0] if label else -1)
+    return found
+
+
+@given(st.lists(st.lists(st.sampled_from([-1, 0, 1]), min_size=4, max_size=4), min_size=1, max_size=8))
+def test_a_point_is_decided_when_it_got_the_label_that_it_kept(labels: list[list[int]]) -> None:
+    history = [(7 * k, then) for k, then in enumerate(labels)]
+    found = settled([(at, np.array(then, dtype=np.int8)) for at, then in history])
+    assert found.tolist() == brute(history)
+
+
+def test_the_trace_says_when_each_point_was_decided() -> None:
+    for run in (affordable(), affordable("posterior"), short(), affordable(max_samples=40)):
+        nothing = (0, [0] * 4)
+        assert run.decided.tolist() == brute([nothing, *((step.samples, step.labels.tolist()) for step in run.trace)])
+    assert affordable().decided.max() == affordable().samples
 
 
 @pytest.mark.parametrize("content", [b"", b"nothing", b"\x93NUMPY\x01\x00"])

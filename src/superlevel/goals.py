@@ -70,7 +70,7 @@ class Threshold:
         """Where the level is if f has these values (n,)."""
         return self.value
 
-    def read(self, reading: Reading, bounds: Bounds) -> Reading:
+    def read(self, reading: Reading, bounds: Bounds, certain: Bounds | None = None) -> Reading:  # noqa: ARG002
         """The for-loop of Algorithm 1 (MELK): what the bounds of the undecided points decide."""
         above = reading.undecided & (bounds.lower > 0)
         below = reading.undecided & (bounds.upper < 0)
@@ -108,17 +108,21 @@ class FractionOfMax:
         """Where the level is if f has these values (n,)."""
         return (1 - self.epsilon) * float(values.max())
 
-    def read(self, reading: Reading, bounds: Bounds) -> Reading:
+    def read(self, reading: Reading, bounds: Bounds, certain: Bounds | None = None) -> Reading:
         """The for-loop of Algorithm 2 (MILK): what the bounds of the undecided pairs decide.
 
         One pair (x, x') below zero puts x out, and no pair with x is needed any more, neither (x, .) nor (., x): x is
         not the maximum. Corrected: A_{t+1} is A_t without all that the round removes, and x joins the set when no pair
         (x, .) is left in A_{t+1} (printed A_t), unless it is out.
+
+        Where a tolerance is in the bounds, ``certain`` are those without it. A point that is out by the tolerance alone
+        may still be the maximum, and others are held against it.
         """
         below = np.asarray((reading.undecided & (bounds.upper < 0)).any(axis=1))
+        beaten = below if certain is None else np.asarray((reading.undecided & (certain.upper < 0)).any(axis=1))
         left = reading.undecided & ~(bounds.lower > 0)
         left[below, :] = False
-        left[:, below] = False
+        left[:, beaten] = False
         above = (reading.labels == UNDECIDED) & ~below & ~left.any(axis=1)
         return Reading(labels=_declared(reading.labels, above=above, below=below), undecided=left)
 
@@ -154,7 +158,7 @@ class FractionByPoints:
         share = 1 - self.epsilon
         return share * float(bounds.lower.max()), share * float(bounds.upper.max())
 
-    def read(self, reading: Reading, bounds: Bounds) -> Reading:
+    def read(self, reading: Reading, bounds: Bounds, certain: Bounds | None = None) -> Reading:  # noqa: ARG002
         """What the intervals of all points decide."""
         lowest, highest = self.levels(bounds)
         undecided = reading.labels == UNDECIDED

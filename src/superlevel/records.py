@@ -182,6 +182,8 @@ class View:
     """The same where there is no posterior."""
     pending: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """(m,) points that are being measured already, with repeats."""
+    failed: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """(k,) points at which measuring failed, with repeats."""
     intervals: Bounds | None
     """(n,) where f lies at every point."""
     width: float
@@ -215,14 +217,22 @@ class View:
     @property
     def total(self) -> int:
         """Measurements of this phase, where they do not depend on a design."""
-        return self.sizes.samples(self.phase, np.nan, int(np.count_nonzero(self.undecided)))
+        return self.sizes.samples(
+            self.phase, np.nan, int(np.count_nonzero(self.undecided)), begun=int(self.begun.sum())
+        )
+
+    @property
+    def begun(self) -> Indices:
+        """(n,) measurements that were made or are on their way."""
+        out = np.bincount(self.pending, minlength=len(self.undecided))
+        return out if self.learned is None else out + self.learned.evidence.counts
 
 
 class Sizes(Protocol):
     """How many measurements a phase takes."""
 
-    def samples(self, t: int, value: float, directions: int) -> int:
-        """In phase t, for a design of this value and this many undecided directions."""
+    def samples(self, t: int, value: float, directions: int, begun: int = 0) -> int:
+        """In phase t, for a design of this value and this many undecided directions, after so many measurements."""
         ...
 
     def precision(self, t: int) -> float | None:
@@ -237,14 +247,14 @@ class Sizes(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Growing:
-    """Every phase takes more than the one before, by the same factor."""
+    """Every phase takes more than the one before, by the same factor: a part of all before, and the first."""
 
     first: int
     growth: float
     """At least 1."""
 
-    def samples(self, t: int, value: float, directions: int) -> int:  # noqa: ARG002
-        return math.ceil(min(self.first * self.growth ** (t - 1), LARGEST))
+    def samples(self, t: int, value: float, directions: int, begun: int = 0) -> int:  # noqa: ARG002
+        return math.ceil(min(self.first + (self.growth - 1.0) * begun, LARGEST))
 
     def precision(self, t: int) -> None:  # noqa: ARG002
         return None
@@ -260,7 +270,7 @@ class Batch:
 
     size: int
 
-    def samples(self, t: int, value: float, directions: int) -> int:  # noqa: ARG002
+    def samples(self, t: int, value: float, directions: int, begun: int = 0) -> int:  # noqa: ARG002
         return self.size
 
     def precision(self, t: int) -> None:  # noqa: ARG002

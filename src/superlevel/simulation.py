@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask, as_count, frozen
 from superlevel.errors import InputError
+from superlevel.goals import UNDECIDED, Bounds
 from superlevel.methods import Method
 from superlevel.oracles import Oracle
 from superlevel.records import Info, Plan, State, Stop, found, summary
@@ -61,6 +62,21 @@ class Run:
     """One entry a phase."""
     needed: int | None
     """How many measurements the next phase would have taken, where the budget ended the run."""
+    before: Labels | None = None
+    """(n,) what was decided before the first measurement; None where the file of an older version does not say."""
+    estimate: Array | None = None
+    """(n,) what f is thought to be in the end; None for a confidence that takes each round by itself."""
+    intervals: Bounds | None = None
+    """(n,) where f lies at every point; None for a confidence that bounds undecided directions only."""
+    sources: tuple[str, ...] | None = None
+    """(n,) which of several kinds of interval bounds f most tightly at each point; None where there is one only."""
+
+    @property
+    def decided(self) -> Indices:
+        """(n,) how many measurements there were when each point got the label that it kept; -1 where it has none."""
+        unsaid = np.zeros_like(self.labels) if self.trace else self.labels
+        before = unsaid if self.before is None else self.before
+        return settled([(0, before), *((step.samples, step.labels) for step in self.trace)])
 
     @property
     def reason(self) -> str:
@@ -89,7 +105,15 @@ class Run:
                 step_numbers=np.array([[s.precision, s.value, s.lower_bound] for s in self.trace]).reshape(-1, 3),
                 step_labels=np.array([s.labels for s in self.trace], dtype=np.int8).reshape(-1, len(self.labels)),
                 step_guesses=np.array([s.guess for s in self.trace], dtype=np.int8).reshape(-1, len(self.labels)),
+                **self._known(),
             )
+
+    def _known(self) -> dict[str, Any]:
+        """What there may be of what is known in the end."""
+        ends = None if self.intervals is None else np.array([self.intervals.lower, self.intervals.upper])
+        sources = None if self.sources is None else np.array(self.sources)
+        found = {"before": self.before, "estimate": self.estimate, "intervals": ends, "sources": sources}
+        return {name: array for name, array in found.items() if array is not None}
 
     @classmethod
     def load(cls, path: str | Path) -> Run:
@@ -110,6 +134,7 @@ class Run:
                     stop=Stop[str(file["stop"])],
                     trace=tuple(_step(*step) for step in steps),
                     needed=None if needed < 0 else needed,
+                    **_kept(file),
                 )
         except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
             if isinstance(error, InputError):
@@ -144,9 +169,9 @@ def simulate(
     if len(oracle.values) != n:
         raise InputError("oracle", f"for {len(oracle.values)} points", f"give one for the {n} points of the domain")
     budget = method.budget if max_samples is None else as_count("max_samples", max_samples)
-    state = method.init(seed=seed)
+    state = begun = method.init(seed=seed)
     trace: list[Step] = []
-    needed = None
+    needed = sources = None
     while state.stop is None:
         plan = method.ask(state)
         if state.samples + plan.total > budget:
@@ -155,6 +180,7 @@ def simulate(
         rng = np.random.default_rng([state.seed, state.phase, MEASURING])
         state, info = method.tell(state, plan, oracle.measure(plan.indices, rng))
         trace.append(_seen(plan, state, info, method.guess(state)))
+        sources = info.sources
         if watch is not None:
             watch(trace[-1])
     return Run(
@@ -165,7 +191,26 @@ def simulate(
         stop=Stop.BUDGET if state.stop is None else state.stop,
         trace=tuple(trace),
         needed=needed,
+        before=begun.labels,
+        estimate=state.estimate,
+        intervals=state.intervals,
+        sources=sources,
     )
+
+
+def settled(moments: Sequence[tuple[int, Labels]]) -> Indices:
+    """(n,) how many measurements there were when each point got the label that it has; -1 where it has none.
+
+    Moments are numbers of measurements and the labels (n,) of then, in their order; the last is now. A label that was
+    taken back and given again counts from the last time.
+    """
+    (samples, labels), *later = moments
+    decided = np.full(len(labels), samples, dtype=np.int64)
+    for samples, now in later:
+        decided[now != labels] = samples
+        labels = now
+    decided[labels == UNDECIDED] = -1
+    return frozen(decided)
 
 
 def _seen(plan: Plan, state: State, info: Info, guess: Labels) -> Step:
@@ -179,6 +224,17 @@ def _seen(plan: Plan, state: State, info: Info, guess: Labels) -> Step:
         value=np.nan if plan.certificate is None else plan.certificate.value,
         lower_bound=np.nan if plan.certificate is None else plan.certificate.lower_bound,
     )
+
+
+def _kept(file: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file has of what is known in the end; older versions left it out."""
+    found: dict[str, Any] = {name: frozen(file[name]) for name in ("before", "estimate") if name in file}
+    if "intervals" in file:
+        lower, upper = file["intervals"]
+        found["intervals"] = Bounds(lower=lower, upper=upper)
+    if "sources" in file:
+        found["sources"] = tuple(file["sources"].tolist())
+    return found
 
 
 def _step(counts: Indices, numbers: Array, labels: Labels, guess: Labels) -> Step:

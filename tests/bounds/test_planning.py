@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
-from superlevel.bounds import ESTIMATES, Case, Row, explicit, implicit, plan, rounds, upper
+from superlevel.bounds import ESTIMATES, Case, Row, explicit, foretell, implicit, norm_of, plan, planning, rounds, upper
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.goals import FractionOfMax, Goal, Threshold
@@ -41,6 +41,8 @@ def test_every_row_is_what_its_function_says(goal: Goal, algorithm: str) -> None
     ends = upper(problem, VALUES)
     expected = {
         "lower bound": lower.samples,
+        f"{algorithm} with ridge, typical": foretell(problem, VALUES).samples,
+        f"{algorithm} with ridge, at worst": foretell(problem, VALUES, at_worst=True).samples,
         f"{algorithm} at best": sum(each.samples for each in rounds(problem, VALUES)),
         f"{algorithm} at worst": sum(each.samples for each in rounds(problem, VALUES, error=2.0)),
         "theorem as printed": ends.printed,
@@ -49,7 +51,8 @@ def test_every_row_is_what_its_function_says(goal: Goal, algorithm: str) -> None
     assert {name: rows[name].measurements for name in expected} == expected
     assert all(row.ratio == pytest.approx(row.measurements / lower.samples) for row in rows.values())
     assert all(row.assumes for row in rows.values())
-    order = ["lower bound", f"{algorithm} at best", f"{algorithm} at worst", "theorem as proved"]
+    ridge = [f"{algorithm} with ridge, typical", f"{algorithm} with ridge, at worst"]
+    order = ["lower bound", *ridge, f"{algorithm} at best", f"{algorithm} at worst", "theorem as proved"]
     assert [rows[name].measurements for name in order] == sorted(rows[name].measurements for name in order)
 
 
@@ -59,6 +62,7 @@ def test_the_benchmark_of_the_paper() -> None:
     assert rows["lower bound"].measurements == pytest.approx(372, abs=1)
     assert rows["MELK at worst"].measurements == pytest.approx(3.1e6, rel=0.01)
     assert rows["MELK at worst"].ratio == pytest.approx(8340, rel=0.01)
+    assert 1 < rows["MELK with ridge, typical"].ratio < 15
 
 
 def test_unequal_noise_counts_point_by_point_below_and_as_the_largest_above() -> None:
@@ -93,6 +97,9 @@ def test_a_point_too_near_to_the_level_is_more_than_can_be_counted() -> None:
     assert rows["lower bound"].measurements == pytest.approx(2 * 0.25 * np.log(1 / 0.24) * 1e18, rel=0.02)
     assert rows["MELK at worst"].measurements == np.inf
     assert "2^53" in rows["MELK at worst"].assumes
+    row = rows["MELK with ridge, at worst"]
+    assert (row.measurements, row.exceeded) == (1e7, True)
+    assert np.isnan(row.ratio)
 
 
 def test_a_guessed_bound_is_written_into_the_rows() -> None:
@@ -102,6 +109,44 @@ def test_a_guessed_bound_is_written_into_the_rows() -> None:
     assert f"{largest:.4g}" in plan(make(Threshold(0.1), bound=None), VALUES).case.about_the_bound
     assert row.measurements == by_name(make(Threshold(0.1), bound=largest))["MELK at worst"].measurements
     assert row.measurements != given["MELK at worst"].measurements
+
+
+def test_a_norm_is_guessed_where_neither_norm_nor_bound_is_given() -> None:
+    problem = make(Threshold(0.1), bound=None)
+    found = plan(problem, VALUES)
+    assert norm_of(problem, VALUES) == pytest.approx(np.linalg.norm([0.2, 0.3, -0.1]))
+    assert "||f - mean|| <= 0.5612, 1.5 times that of the guess" in found.case.about_the_norm
+    row = {row.name: row for row in found.rows}["MELK with ridge, typical"]
+    assert row.assumes == "sub-Gaussian noise, ||f - mean|| <= 0.5612; estimates without error"
+    assert row.measurements == foretell(make(Threshold(0.1), bound=None, norm=0.5612486), VALUES).samples
+    assert plan(make(Threshold(0.1), norm=2.0), VALUES, estimates=()).case.about_the_norm == "||f - mean|| <= 2"
+    alone = plan(make(Threshold(0.1)), VALUES, estimates=(planning.typical_ridge,))
+    assert alone.case.about_the_norm == "no norm, so that the bound takes its place"
+    assert "|f - mean| <= bound" in alone.rows[0].assumes
+
+
+def test_a_norm_below_that_of_the_guess_ends_the_ridge_rows_and_no_others() -> None:
+    rows = by_name(make(Threshold(0.1), norm=0.1))
+    assert rows["MELK with ridge, typical"].measurements == np.inf
+    assert rows["MELK with ridge, typical"].assumes == "norm is 0.1, but the guess has one of 0.3742"
+    assert rows["MELK at worst"].measurements == by_name(make(Threshold(0.1)))["MELK at worst"].measurements
+
+
+def test_a_guess_that_the_kernel_smooths_is_not_compared_with_a_bound_for_another_function() -> None:
+    line = np.linspace(0, 1, 25)
+    noisy = np.sin(5 * line) + 0.3 * np.random.default_rng(0).normal(size=25)
+    problem = make(Threshold(0.2), domain=Domain(line, RBF(0.3)), bound=None, tolerance=0.1)
+    (row,) = plan(problem, noisy, estimates=(planning.typical_ridge,)).rows
+    assert np.isfinite(row.measurements)
+    assert np.isnan(row.ratio)
+    assert "the guess as the kernel smooths it, by 0." in row.assumes
+
+
+def test_pairs_that_are_too_many_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "PAIRS", 7)
+    (row,) = plan(make(FractionOfMax(0.3)), VALUES, estimates=(planning.typical_ridge,)).rows
+    assert np.isnan(row.measurements)
+    assert row.assumes == "not counted beyond 7 points"
 
 
 def test_a_kernel_with_a_ridge_says_what_it_hides() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from superlevel.cli import app
 from superlevel.errors import InputError
 from tests.worlds import paper_arms
 
+MANY = ",".join(str(number) for number in range(1, 12))
 SURVEY = "east,north,depth\n0,0,18\n0,1,21.5\n1,0,22\n1,1,\n"
 
 
@@ -23,11 +25,19 @@ def survey(tmp_path: Path) -> Path:
     return path
 
 
-def plan(*arguments: object) -> str:
+def plan(*arguments: object, columns: int = 200) -> str:
     """What is printed, on a wide screen."""
-    ran = CliRunner().invoke(app, ["plan", *map(str, arguments)], env={"COLUMNS": "200"}, catch_exceptions=False)
+    env = {"COLUMNS": str(columns)}
+    ran = CliRunner().invoke(app, ["plan", *map(str, arguments)], env=env, catch_exceptions=False)
     assert ran.exit_code == 0, ran.output
     return ran.output
+
+
+def cells(shown: str, head: str) -> list[list[str]]:
+    """The lines of the last table below these words."""
+    below = shown[shown.rindex(head) :].splitlines()
+    rows = [line.strip("│┃ ") for line in below if line.startswith(("│", "┃"))]
+    return [[cell.strip() for cell in re.split("[│┃]", row)] for row in rows]
 
 
 def test_the_paper_s_benchmark_has_a_lower_bound_of_372(tmp_path: Path) -> None:
@@ -43,6 +53,7 @@ def test_the_paper_s_benchmark_has_a_lower_bound_of_372(tmp_path: Path) -> None:
     assert rows["lower bound"] == pytest.approx(372, abs=4)
     assert rows["MELK at best"] == pytest.approx(0.75e6, rel=0.02)
     assert rows["MELK at worst"] == pytest.approx(3.1e6, rel=0.02)
+    assert 372 < rows["MELK with ridge, typical"] < rows["MELK with ridge, at worst"] < 1e5
 
 
 @pytest.mark.parametrize("goal", [("--threshold", 20), ("--fraction-of-max", 0.1)])
@@ -75,6 +86,34 @@ def test_a_guess_exactly_at_the_level_never_ends_without_a_tolerance(survey: Pat
             "--fraction-of-max is 1.5: give a number > 0 and < 1",
         ),
         (["--guess", "depth", "--noise", "1", "--threshold", "1", "--out", "plan.txt"], "end it in .csv"),
+        (["--guess", "depth", "--noise", "", "--threshold", "1"], "--noise is empty: give a number, or several"),
+        (["--guess", "depth", "--noise", "1,", "--threshold", "1"], "--noise is '1,': give a number, or several"),
+        (["--guess", "depth", "--noise", "1,two", "--threshold", "1"], "--noise is '1,two': give a number, or several"),
+        (
+            ["--guess", "depth", "--noise", "1", "--norm", "1,nan", "--threshold", "1"],
+            "--norm is nan: give a number > 0",
+        ),
+        (["--guess", "depth", "--noise", "1", "--norm", "2,0", "--threshold", "1"], "--norm is 0.0: give a number > 0"),
+        (["--guess", "depth", "--noise", "1", "--norm", "inf", "--threshold", "1"], "--norm is inf: give a number > 0"),
+        (["--guess", "depth", "--noise", "1_0", "--threshold", "1"], "--noise is '1_0': give a number, or several"),
+        (["--guess", "depth", "--noise", "1", "--tolerance", "0,-1", "--threshold", "1"], "--tolerance is -1.0"),
+        (["--guess", "depth", "--noise", "1", "--delta", "0.1,1", "--threshold", "1"], "--delta is 1.0: give a number"),
+        (
+            ["--guess", "depth", "--noise", "1", "--bound", "30,3", "--threshold", "1"],
+            "--bound is 3.0: give at least 22",
+        ),
+        (
+            ["--guess", "depth", "--noise", "1", "--threshold", "1", "--picture", "norms.png", "--norm", "2"],
+            "--picture is 'norms.png': give several norms to draw, such as --norm 1,2,4",
+        ),
+        (
+            ["--guess", "depth", "--noise", "1", "--threshold", "1", "--picture", "norms.gif", "--norm", "2,3"],
+            "end it in .png",
+        ),
+        (
+            ["--guess", "depth", "--noise", MANY, "--norm", MANY, "--threshold", "1"],
+            "--noise is one of several ranges, with 121 combinations: give fewer numbers",
+        ),
         (
             ["--guess", "depth", "--noise", "1", "--threshold", "1", "--kernel", "RFB(1)"],
             "--kernel is 'RFB.1.', where RFB is no known kernel: did you mean RBF?",
@@ -93,3 +132,98 @@ def test_bad_input_is_one_sentence(survey: Path, arguments: list[str], sentence:
 def test_help_teaches() -> None:
     shown = CliRunner().invoke(app, ["plan", "--help"], env={"COLUMNS": "200"}).output
     assert "Example: superlevel plan harbour.csv" in shown
+    assert "--norm 1,2,4,8" in shown
+
+
+# ------------------------------------------------------------------------------------------ ranges
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Path:
+    """k(., 0.25) - k(., 0.75) for RBF(0.3): a hill and a valley."""
+    places = np.linspace(0, 1, 9)
+    values = np.exp(-((places - 0.25) ** 2) / 0.18) - np.exp(-((places - 0.75) ** 2) / 0.18)
+    path = tmp_path / "line.csv"
+    np.savetxt(path, np.column_stack([places, values]), delimiter=",", header="x,f", comments="", fmt="%.17g")
+    return path
+
+
+COMMON = ("--guess", "f", "--threshold", 0.5, "--kernel", "RBF(0.3)", "--tolerance", 0.2)
+NORM = float(np.sqrt(2 - 2 * np.exp(-(0.5**2) / 0.18)))  # of k(., 0.25) - k(., 0.75)
+
+
+def test_norms_are_side_by_side_for_every_noise(line: Path, tmp_path: Path) -> None:
+    out, picture = tmp_path / "all.csv", tmp_path / "norms.png"
+    ranges = ("--noise", "0.2,0.4", "--norm", "0.5,2,8")
+    shown = plan(line, *COMMON, *ranges, "--out", out, "--picture", picture, columns=100)
+    assert max(len(line) for line in shown.splitlines() if not line.startswith("wrote")) <= 100
+    head, *rows = cells(shown, "MELK with ridge, typical")
+    assert head == ["noise", "lower bound", "norm 0.5", "norm 2", "norm 8"]
+    assert [row[0] for row in rows] == ["0.2", "0.4"]
+    assert all(row[2] == "too small" for row in rows)
+    assert f"too small: the guess itself has a norm of {NORM:.2g}" in shown
+    with out.open() as file:
+        written = list(csv.DictReader(file))
+    first = {row["estimate"]: row for row in written if not row["estimate"].startswith("range")}
+    assert first["lower bound"]["noise"] == "0.2"
+    forecasts = [row for row in written if row["estimate"] == "range: MELK with ridge, typical"]
+    assert [(row["noise"], row["norm"]) for row in forecasts] == [
+        (noise, norm) for noise in ("0.2", "0.4") for norm in ("0.5", "2.0", "8.0")
+    ]
+    counts = [f"{float(row['measurements']):,.0f}" for row in forecasts if row["norm"] != "0.5"]
+    assert counts == [count for row in rows for count in row[3:]]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_first_table_is_for_the_first_of_each(line: Path, tmp_path: Path) -> None:
+    out = tmp_path / "all.csv"
+    shown = plan(line, *COMMON, "--noise", "0.4,0.2", "--norm", "2", "--out", out)
+    assert "The ridge confidence has ||f - mean|| <= 2." in shown
+    alone = plan(line, *COMMON, "--noise", "0.4", "--norm", "2")
+    assert alone == shown[: len(alone)]
+    head, *rows = cells(shown, "MELK with ridge, typical")
+    assert head == ["noise", "lower bound", "measurements", "times"]
+    assert [row[0] for row in rows] == ["0.2", "0.4"]  # in order, whatever the first table is for
+    (typical,) = (row for row in cells(alone, "9 points") if row[0] == "MELK with ridge, typical")
+    assert rows[1][2] == typical[1]
+
+
+def test_more_than_two_ranges_are_one_line_each(line: Path) -> None:
+    shown = plan(line, *COMMON[:-2], "--noise", "0.2,0.4", "--norm", "2,4", "--tolerance", "0.2,0.4", columns=100)
+    head, *rows = cells(shown, "MELK with ridge, typical")
+    assert head == ["noise", "norm", "tolerance", "lower bound", "measurements", "times"]
+    assert [row[:3] for row in rows] == [[a, b, c] for a in ("0.2", "0.4") for b in ("2", "4") for c in ("0.2", "0.4")]
+
+
+def test_bounds_and_deltas_may_be_ranges_too_and_numbers_count_once(line: Path) -> None:
+    shown = plan(line, *COMMON, "--noise", "0.3", "--bound", "2,4,2.0", "--delta", "0.1,0.01")
+    assert "no norm, so that the bound takes its place" in shown
+    head, *rows = cells(shown, "MELK with ridge, typical")
+    assert head == ["delta", "lower bound", "bound 2", "bound 4"]
+    assert [row[0] for row in rows] == ["0.01", "0.1"]
+
+
+def test_without_a_norm_that_of_the_guess_is_named(line: Path) -> None:
+    shown = " ".join(plan(line, *COMMON, "--noise", "0.3").split())
+    guessed = re.search(r"ridge confidence has \|\|f - mean\|\| <= ([\d.]+), 1.5 times that of the guess", shown)
+    assert guessed is not None
+    assert float(guessed[1]) == pytest.approx(1.5 * NORM, rel=0.05)
+    assert shown.count("with ridge, typical") == 1
+
+
+def test_ranges_of_ties_and_pilots_say_so(line: Path) -> None:
+    places = np.linspace(0, 1, 9)
+    noisy = np.sin(6 * places) + 0.3 * np.random.default_rng(2).normal(size=9)
+    noisy[4] = 0.5
+    np.savetxt(line, np.column_stack([places, noisy]), delimiter=",", header="x,f", comments="")
+    shown = plan(line, *COMMON[:-2], "--noise", "0.3,0.4", "--norm", "9", columns=100)
+    assert "never: a point is at the level and there is no tolerance: it never ends." in shown
+    assert "All of it is for the guess as the kernel smooths it" in " ".join(shown.split())
+
+
+def test_a_fraction_of_the_maximum_has_ranges_too(line: Path) -> None:
+    given = ("--guess", "f", "--fraction-of-max", 0.5, "--kernel", "RBF(0.3)", "--tolerance", 0.3)
+    shown = plan(line, *given, "--noise", "0.1,0.2", "--norm", "2,4")
+    head, *rows = cells(shown, "MILK with ridge, typical")
+    assert head == ["noise", "lower bound", "norm 2", "norm 4"]
+    assert len(rows) == 2

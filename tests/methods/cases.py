@@ -78,7 +78,6 @@ ONE_AT_A_TIME = [
     for case in IN_BATCHES
     if case.criterion == "greedy" or (case.criterion is None and case.name != "uniform" and case.confidence != "ridge")
 ]
-ON_POSTERIOR = [case for case in IN_BATCHES if case.confidence != "ridge"]
 
 
 def each(cases: list[Case]) -> pytest.MarkDecorator:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import superlevel as sl
 from superlevel.report.campaign import Campaign, Reason
-from superlevel.report.page import POINTS, SHOWN, SUGGESTED, page
+from superlevel.report.page import POINTS, SHOWN, SUGGESTED, draw_decided, page
+from superlevel.report.stopping import Stopping
 from tests.report.test_campaign import bare, example, lattice
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
@@ -61,7 +64,30 @@ class Reader(HTMLParser):
         return self.tables[heading][1:]
 
 
+def stopped(campaign: Campaign, **given: Any) -> Campaign:
+    """The same, where the points were decided one after the other, and the first before anything was measured."""
+    n = len(campaign.points)
+    problem = sl.Problem(sl.Domain(campaign.points + 1.0), goal=sl.Threshold(campaign.level or 0.0), noise=2.0)
+    fields: dict[str, Any] = {
+        "names": campaign.names,
+        "points": campaign.points,
+        "problem": problem,
+        "labels": campaign.labels,
+        "decided": np.where(campaign.labels == 0, -1, 20 * np.arange(n)),
+        "samples": 30 * n,
+        "estimate": campaign.mean,
+        "lower": campaign.lower,
+        "upper": campaign.upper,
+        "sources": None,
+        "ended": None,
+        "guarantee": "all labels are right",
+    }
+    return replace(campaign, stopping=Stopping(**(fields | given)))
+
+
 CAMPAIGNS = {
+    "stopped": stopped(example(lattice(5, 6))),
+    "unknown": stopped(bare(lattice(3, 3))),
     "map": example(lattice(8, 7)),
     "large map": example(lattice(60, 60)),
     "profile": example(np.linspace(0, 1, 30)[:, None]),
@@ -101,7 +127,8 @@ def test_every_picture_is_told_in_words_and_refers_to_itself_only(campaign: Camp
     for attributes in reader.all("svg"):
         assert attributes["role"] == "img"
         assert attributes["aria-label"]
-    assert len(reader.all("img")) + len(reader.all("svg")) == 1 + (len(campaign.progress) > 1)
+    drawn = campaign.stopping is not None and bool((campaign.stopping.decided > 0).any())
+    assert len(reader.all("img")) + len(reader.all("svg")) == 1 + (len(campaign.progress) > 1) + drawn
     names = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
     assert len(set(names)) == len(names)
     values = [str(value) for _, attributes in reader.tags for value in attributes.values()]
@@ -166,6 +193,7 @@ def test_sections_are_there_where_they_have_something() -> None:
     everything = ["Facts", "Progress", "Next batch", "What is claimed", "Points"]
     assert headings(CAMPAIGNS["map"], ("a", "b", "c")) == everything
     assert headings(CAMPAIGNS["bare"]) == ["Next batch", "Points"]
+    assert headings(CAMPAIGNS["unknown"]) == ["How far it is", "Next batch", "Points"]
     assert "Progress" not in headings(example(lattice(2, 2), progress=((0, 4),)))
     assert "No ticket is open." in page(CAMPAIGNS["bare"])
     assert 'class="doubts"' in page(CAMPAIGNS["map"])
@@ -177,6 +205,54 @@ def test_tables_have_what_was_given() -> None:
     reader = Reader(page(CAMPAIGNS["map"], statement))
     assert reader.tables["Facts"] == [["method", "MELK"], ["noise", "0.1"]]
     assert reader.tables["What is claimed"] == [["claim", "assumption or check", "verdict"], *map(list, statement)]
+
+
+# --- how it stopped
+
+
+def test_a_page_says_how_far_it_is_or_how_it_stopped() -> None:
+    campaign = example(lattice(5, 6))
+    far = page(stopped(campaign))
+    assert "<h2>How far it is</h2>" in far
+    assert "guarantee: all labels are right" in far
+    ended = page(stopped(campaign, ended="every point is <decided>", guarantee=""))
+    assert "<h2>How it stopped</h2>" in ended
+    assert "<p>every point is &lt;decided&gt;</p>" in ended
+    assert "guarantee:" not in ended
+    stopping = stopped(campaign).stopping
+    assert stopping is not None
+    for line in stopping.lines():
+        assert f"<p>{line}</p>" in far
+
+
+def test_the_table_of_points_says_when_they_were_decided() -> None:
+    campaign = stopped(example(lattice(5, 6), names=("decided", "y")))
+    head, *lines = Reader(page(campaign)).tables["Points"]
+    decided = np.where(campaign.labels == 0, "", [f"{20 * k:,}" for k in range(30)])
+    assert [line[-1] for line in lines] == decided.tolist()
+    assert head[-1] == "decided"
+    assert len(set(head)) == len(head)
+
+
+def test_bands_of_points_grow_to_what_is_decided_in_the_end() -> None:
+    stopping = CAMPAIGNS["stopped"].stopping
+    assert stopping is not None
+    axes = draw_decided(stopping).axes[0]
+    bands = {band.get_label(): band.get_paths()[0].get_extents() for band in axes.collections}
+    n = len(stopping.labels)
+    assert bands["above"].y1 == n
+    assert n - bands["above"].y0 == (stopping.labels == 1).sum()
+    assert bands["below"].y1 == (stopping.labels == -1).sum()
+    assert bands["undecided"].height == n - (stopping.decided == 0).sum()
+    (line,) = axes.lines
+    assert stopping.lower_bound is not None
+    assert line.get_xdata()[0] == stopping.lower_bound.samples  # type: ignore[index]
+    left, right = axes.get_xlim()
+    assert left < stopping.lower_bound.samples < right
+    assert left < 20
+    assert right > stopping.samples
+    unknown = draw_decided(replace(stopping, problem=None)).axes[0]
+    assert len(unknown.lines) == 0
 
 
 # --- next batch

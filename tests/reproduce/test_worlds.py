@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.gaussian_process.kernels import RBF
 
 from superlevel.bounds.setting import inside
 from superlevel.domain import Domain
@@ -19,6 +20,7 @@ from superlevel.goals import FractionOfMax, Threshold
 from superlevel.oracles import Gaussian
 from superlevel.reproduce.worlds import (
     DELTA,
+    Bumps,
     Cosine,
     Gp,
     Linear,
@@ -38,6 +40,7 @@ WORLDS: list[Callable[[int], World]] = [
     Surface(side=6, length=0.2, noise=1.0),
     Linear(arms=12, dimension=4, implicit=False, noise=1.0, ridge=1e-7),
     Linear(arms=12, dimension=4, implicit=True, noise=1.0, ridge=1e-7),
+    Bumps(points=40, length=0.1, noise=0.5),
 ]
 
 
@@ -224,3 +227,22 @@ def test_the_benchmarks_problem_says_what_the_theory_may_know() -> None:
 def test_the_values_of_a_world_are_not_its_arms() -> None:
     found = BENCHMARK(0)
     assert not np.shares_memory(found.values, arms_of(found))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_norm_of_bumps_is_that_of_the_least_function_through_them(seed: int) -> None:
+    world = Bumps(points=60, length=0.2, noise=0.5)(seed)
+    kernel = RBF(0.2)(world.problem.domain.points)
+    # Of all functions with these values the least norm is y' K^-1 y; a little noise keeps K invertible.
+    least = np.sqrt(world.values @ np.linalg.solve(kernel + 1e-9 * np.eye(60), world.values))
+    assert world.problem.norm is not None
+    assert least <= world.problem.norm * (1 + 1e-6)
+    assert least > 0.9 * world.problem.norm
+
+
+def test_the_level_of_bumps_is_in_a_gap_with_points_on_both_sides() -> None:
+    for seed in range(20):
+        world = Bumps(points=100, length=0.1, noise=0.5)(seed)
+        gaps = world.values - world.problem.goal.level(world.values)
+        assert 0.2 <= world.truth.mean() <= 0.5
+        assert gaps[gaps > 0].min() == pytest.approx(-gaps[gaps < 0].max())

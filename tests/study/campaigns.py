@@ -77,16 +77,18 @@ class Kind:
         return study
 
 
-GREEDY = Kind(name="greedy")
+GREEDY = Kind(name="greedy", options={"confidence": "posterior"})
 AVERAGE = Kind(name="average", options={"criterion": "average"})
 WORST = Kind(name="worst", options={"criterion": "worst"})
-MILK = Kind(name="milk", method="milk", goal=sl.FractionOfMax(0.3))
+MILK = Kind(name="milk", method="milk", goal=sl.FractionOfMax(0.3), options={"confidence": "posterior"})
 PAIRS = Kind(name="pairs", method="milk", goal=sl.FractionOfMax(0.3), options={"criterion": "worst"})
 LSE = Kind(name="lse", method="lse")
 RKHS = Kind(name="rkhs", method="lse", options={"confidence": "rkhs"})
 TRUVAR = Kind(name="truvar", method="truvar", goal=sl.FractionOfMax(0.3))
 UNIFORM = Kind(name="uniform", method="uniform")
 FITTED = Kind(name="fitted", options={"fit": FIT})
+RIDGE = Kind(name="ridge", options={"confidence": "ridge"})
+PAIR_RIDGE = Kind(name="pair-ridge", method="milk", goal=sl.FractionOfMax(0.3), options={"confidence": "ridge"})
 ROUNDS = Kind(name="rounds", goal=sl.Threshold(0.0), options={"confidence": "rips", "schedule": "tight"})
 PAIR_ROUNDS = Kind(
     name="pair-rounds",
@@ -95,9 +97,9 @@ PAIR_ROUNDS = Kind(
     options={"confidence": "rips", "schedule": "tight"},
 )
 
-IN_BATCHES = [GREEDY, AVERAGE, WORST, MILK, PAIRS, LSE, RKHS, TRUVAR, UNIFORM]
-MEMORYLESS = [GREEDY, AVERAGE, WORST, MILK, PAIRS, TRUVAR, UNIFORM]
-CERTIFIED = [AVERAGE, WORST, PAIRS, ROUNDS, PAIR_ROUNDS]
+IN_BATCHES = [GREEDY, AVERAGE, WORST, MILK, PAIRS, LSE, RKHS, TRUVAR, UNIFORM, RIDGE, PAIR_RIDGE]
+MEMORYLESS = [GREEDY, AVERAGE, WORST, MILK, PAIRS, TRUVAR, UNIFORM, RIDGE, PAIR_RIDGE]
+CERTIFIED = [AVERAGE, WORST, PAIRS, RIDGE, PAIR_RIDGE, ROUNDS, PAIR_ROUNDS]
 ALL = [*IN_BATCHES, FITTED, ROUNDS, PAIR_ROUNDS]
 
 

@@ -151,7 +151,7 @@ class Own(RBF):  # type: ignore[misc]
         ({"schedule": "tight"}, "schedule is given"),
         ({"confidence": "rips"}, "problem.bound is None"),
         ({"confidence": "faith"}, "confidence is 'faith'"),
-        ({"fit": ("kernel",), "confidence": "rips"}, "rounds with a guarantee need kernel"),
+        ({"fit": ("kernel",), "confidence": "rips"}, "a guarantee needs kernel"),
         ({"fit": ("kernel",), "criterion": "best"}, "criterion is 'best'"),
         ({"worker": ""}, "worker is ''"),
         ({"worker": "\udc00"}, "worker is"),

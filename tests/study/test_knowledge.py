@@ -16,6 +16,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import superlevel as sl
 from superlevel.arrays import Array
 from superlevel.records import State
+from superlevel.rules.aimed import AimedRule
 from superlevel.rules.chance import Chance
 from superlevel.rules.covariances import AverageRule, SampledWorst
 from superlevel.rules.design import DesignRule
@@ -119,7 +120,7 @@ def test_what_is_known_needs_no_solver(kind: Kind, monkeypatch: pytest.MonkeyPat
     study, known = eventful(kind)
     for where in ("superlevel.design.solve", "superlevel.hyperparameters.fit", "superlevel.study.planning.next_plan"):
         monkeypatch.setattr(where, refuse)
-    for rule in (Chance, AverageRule, SampledWorst, DesignRule, Sequential):
+    for rule in (AimedRule, Chance, AverageRule, SampledWorst, DesignRule, Sequential):
         monkeypatch.setattr(rule, "choose", refuse)
     again = reopened(study)
     assert snapshot(again) == known[study.ledger.length]
@@ -130,7 +131,7 @@ def test_what_is_known_needs_no_solver(kind: Kind, monkeypatch: pytest.MonkeyPat
     assert again.verify().labels is not None
     assert again.campaign().labels.tolist() == study.labels.tolist()
     with pytest.raises(AssertionError, match="a solver was called"):
-        reopened(study, len(entries_of(study)) - 4).ask(99)
+        reopened(study, study.ledger.askings[-1].seq - 1).ask(99)
 
 
 # --- neither order nor portions matter

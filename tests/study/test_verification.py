@@ -27,7 +27,9 @@ from tests.study.campaigns import (
     MILK,
     NAME,
     NOISE,
+    PAIR_RIDGE,
     PAIRS,
+    RIDGE,
     RKHS,
     ROUNDS,
     TRUTH,
@@ -81,7 +83,7 @@ def test_an_honest_campaign_is_borne_out_by_its_log(kind: Kind) -> None:
 
 
 def test_a_study_of_one_entry_claims_nothing() -> None:
-    for kind in (GREEDY, FITTED, ROUNDS):
+    for kind in (GREEDY, FITTED, ROUNDS, RIDGE):
         found = kind.create().verify()
         assert found.ok
         assert {each.holds for each in found.checks if each.what != "log"} == {None}
@@ -89,7 +91,7 @@ def test_a_study_of_one_entry_claims_nothing() -> None:
 
 def test_plans_that_lag_behind_are_held_against_what_they_saw() -> None:
     """Two workers with plans out of order, results in between, designs for what was open then."""
-    for kind in (AVERAGE, WORST, LSE):
+    for kind in (AVERAGE, WORST, LSE, RIDGE, PAIR_RIDGE):
         study = kind.create()
         bob = Study.open(storage_of(study), NAME, worker="bob")
         mine, yours = study.ask(), bob.ask()
@@ -186,7 +188,7 @@ def test_what_an_entry_says_of_itself_is_checked(kind: str, change: Change) -> N
     assert contradicted(verify(NAME, storage)) == {"labels"}
 
 
-@each([GREEDY, AVERAGE, WORST, MILK, PAIRS, LSE])
+@each([GREEDY, AVERAGE, WORST, MILK, PAIRS, LSE, RIDGE, PAIR_RIDGE])
 def test_a_forged_value_does_not_go_with_the_labels_after_it(kind: Kind) -> None:
     def change(payload: dict[str, Any]) -> None:
         payload["values"][0] += 6.0
@@ -251,7 +253,7 @@ FORGERIES: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-@each([AVERAGE, WORST, PAIRS])
+@each([AVERAGE, WORST, PAIRS, RIDGE, PAIR_RIDGE])
 def test_a_forged_certificate_is_found(kind: Kind, forgery: str) -> None:
     found = verify(NAME, forged(told(kind), "asked", FORGERIES[forgery], which=0))
     assert contradicted(found) == {"designs"}, str(found)

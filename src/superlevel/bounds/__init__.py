@@ -10,11 +10,12 @@
 from superlevel.bounds.betabar import Resolution, resolution
 from superlevel.bounds.complexity import Complexity, melk, milk, milk_sharp
 from superlevel.bounds.exact import Alternatives, ImplicitBound, implicit
+from superlevel.bounds.forecast import End, Expressed, Forecast, expressed, foretell, norm_of
 from superlevel.bounds.information import Gain, effective_dimension, information_gain
 from superlevel.bounds.lower import ExplicitBound, LowerBound, explicit
 from superlevel.bounds.noiseless import Round, rounds
 from superlevel.bounds.pilot import filled
-from superlevel.bounds.planning import ESTIMATES, Case, Estimate, Plan, Row, plan
+from superlevel.bounds.planning import ESTIMATES, Case, Cell, Estimate, Plan, Row, plan, sweep
 from superlevel.bounds.printed import PrintedBound, implicit_printed
 from superlevel.bounds.theorems import UpperBound, upper
 from superlevel.bounds.unstructured import st2
@@ -23,9 +24,13 @@ __all__ = [
     "ESTIMATES",
     "Alternatives",
     "Case",
+    "Cell",
     "Complexity",
+    "End",
     "Estimate",
     "ExplicitBound",
+    "Expressed",
+    "Forecast",
     "Gain",
     "ImplicitBound",
     "LowerBound",
@@ -37,16 +42,20 @@ __all__ = [
     "UpperBound",
     "effective_dimension",
     "explicit",
+    "expressed",
     "filled",
+    "foretell",
     "implicit",
     "implicit_printed",
     "information_gain",
     "melk",
     "milk",
     "milk_sharp",
+    "norm_of",
     "plan",
     "resolution",
     "rounds",
     "st2",
+    "sweep",
     "upper",
 ]

@@ -1,5 +1,7 @@
 """What measurements say against norm, noise and bound: each finding has a probability of ALARM if they are as given.
 
+Those that compare with intervals of f also err where these do, which has probability delta.
+
 Noise that is sub-Gaussian with sigma_t has, whatever chose the places,
 
     |eta_t|  <=  sigma_t (2 log(2 t (t + 1) / alarm))^1/2        for all t at once, and
@@ -37,7 +39,7 @@ def outliers(points: Indices, residuals: Array, count: int) -> str | None:
     return (
         f"a measurement at point {points[worst]} is {residuals[worst]:.3g} times the noise away from f, where "
         f"sub-Gaussian noise reaches {allowed:.3g} times in {count:,}: it has heavy tails, or is larger than given; "
-        "remove a mistake, give a larger noise, or take confidence='rips', which needs a variance only"
+        "correct it if it is a mistake, give a larger noise, or take the rips confidence, which needs a variance only"
     )
 
 
@@ -50,13 +52,13 @@ def too_much_noise(spectrum: Spectrum, evidence: Evidence) -> str | None:
     squares = evidence.scatter + float((evidence.information * np.square(evidence.means - fitted)).sum())
     squares += float(np.square(spectrum.coefficients()).sum()) - 1.0
     level = np.log(count * (count + 1.0) / ALARM)
-    allowed = (np.sqrt(count + 2.0 * np.sqrt(count * level) + 2.0 * level) + spectrum.missed) ** 2
+    allowed = (np.sqrt(count + 2.0 * np.sqrt(count * level) + 2.0 * level) + spectrum.blur) ** 2
     if squares <= allowed:
         return None
     times = float(np.sqrt(squares / allowed))
     return (
         f"{count:,} measurements lie farther from every function that is allowed than the noise explains: it is at "
-        f"least {times:.3g} times what is given, or the kernel does not fit; give a larger noise, a rougher kernel or "
+        f"least {times:.4g} times what is given, or the kernel does not fit; give a larger noise, a rougher kernel or "
         "a misspecification"
     )
 
@@ -72,7 +74,7 @@ def too_large(spectrum: Spectrum, name: str, given: float) -> str | None:
 
 
 def smallest_norm(spectrum: Spectrum) -> float:
-    """The least ||theta|| in every ellipsoid, in units of the ball's radius: by bisection over balls."""
+    """The least radius, in units of the ball's, of one that meets its ellipsoids; gammas go with it. By bisection."""
     low, high = 1.0, 2.0
     while _empty(spectrum.scaled(high)) and high < LARGEST:
         low, high = high, 2.0 * high
@@ -99,12 +101,16 @@ def outside(found: Bounds, bound: float) -> str | None:
     )
 
 
-def apart(found: Bounds, delta: float) -> str | None:
-    """Whether kinds of interval (n,) that hold at once with probability 1 - delta exclude each other somewhere."""
+def apart(found: Bounds, delta: float, farthest: str) -> str | None:
+    """Whether kinds of interval (n,) that hold at once with probability 1 - delta exclude each other somewhere.
+
+    ``farthest`` says which measurement is farthest from the fit: one mistake is enough.
+    """
     empty = found.lower > found.upper
     if not empty.any():
         return None
     return (
         f"nothing is left of the interval of point {int(np.argmax(empty))}, which happens with probability {delta:g} "
-        "if norm, noise and kernel are as given: give a larger norm or noise, or a rougher kernel"
+        f"if norm, noise and kernel are as given: correct a mistake (farthest from the fit is {farthest}), or give a "
+        "larger norm or noise, or a rougher kernel"
     )

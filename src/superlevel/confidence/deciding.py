@@ -18,5 +18,5 @@ def narrowed(bounds: Bounds, tolerance: float) -> Bounds:
     known = lower >= upper
     if not known.any():
         return Bounds(lower=lower, upper=upper)
-    sure = np.where(bounds.lower + bounds.upper > 0, np.inf, -np.inf)
+    sure = np.where(bounds.lower > -bounds.upper, np.inf, -np.inf)
     return Bounds(lower=np.where(known, sure, lower), upper=np.where(known, sure, upper))

@@ -43,8 +43,9 @@ from superlevel.goals import Bounds
 
 # In units of 1 / ||theta||^2: for as much information as a first look gives, up to a million times that.
 GAMMAS = 10.0 ** np.arange(7)
-TAUS = np.array([1e-4, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.85, 1.0])
+TAUS = np.array([1e-4, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 1.0])
 PAIRED = 4  # ellipsoids that pairs are bounded by: each costs a matrix of all pairs
+ROUNDING = 1e-15  # of the trace of Sigma: what b - Sigma theta is off by in the computed axes, four times over
 
 
 class Ellipsoids(NamedTuple):
@@ -71,6 +72,11 @@ class Spectrum:
     missed: float
     """e"""
 
+    @property
+    def blur(self) -> float:
+        """e, and rounding: how far b - Sigma theta may be from the summed noise, for no gamma is below 1."""
+        return self.missed + ROUNDING * float(self.sizes.sum())
+
     def scaled(self, norm: float) -> Spectrum:
         """In coordinates in which the ball ||theta|| <= norm has radius 1."""
         return Spectrum(
@@ -80,7 +86,7 @@ class Spectrum:
     def radii(self, delta: float) -> Array:
         """(k,) R for every gamma, all of them right with probability 1 - delta."""
         gains = np.log1p(self.sizes / GAMMAS[:, None]).sum(axis=1)
-        return np.asarray(np.sqrt(2.0 * np.log(len(GAMMAS) / delta) + gains) + self.missed)
+        return np.asarray(np.sqrt(2.0 * np.log(len(GAMMAS) / delta) + gains) + self.blur)
 
     def ellipsoids(self, delta: float) -> Ellipsoids:
         """One for each gamma and tau."""
@@ -130,9 +136,9 @@ class Spectrum:
         return Bounds(lower=lower, upper=upper)
 
     def _halves(self, found: Ellipsoids) -> Array:
-        """(n, k) half-widths."""
+        """(n, k) half-widths; negative where an ellipsoid is empty, so that nothing is left of its intervals."""
         squares = linalg.inner(self.arms**2, 1.0 / found.weights)
-        return np.asarray(np.sqrt(squares * np.maximum(0.0, found.squared)))
+        return np.asarray(np.copysign(np.sqrt(squares * np.abs(found.squared)), found.squared))
 
 
 def spectrum(features: Array, evidence: Evidence, misses: Array) -> Spectrum:

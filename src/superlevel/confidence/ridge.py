@@ -12,8 +12,9 @@ delta. Pairs of points are bounded by the ellipsoids and by the intervals of the
 Assumed: noise that is sub-Gaussian with the given deviation, whatever was measured before (Gaussian noise is, and so is
 noise between two limits that are 2 sigma apart); ||theta|| <= norm in the kernel's space, or where only a bound is
 given, |f - mean| <= bound for an f in the span of the features; misspecification as given. Heavy tails are not
-sub-Gaussian. What contradicts any of this ends the claims (`superlevel.confidence.contradiction`): nothing is declared
-from then on.
+sub-Gaussian. Whether a measurement fails, is withdrawn or is told late must not depend on its value, and its own sigma
+must be known before. What contradicts any of this ends the claims (`superlevel.confidence.contradiction`): nothing is
+declared from then on.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superlevel.arrays import Array, Indices, frozen
+from superlevel.arrays import Array, Indices, as_deviations, frozen
 from superlevel.confidence import contradiction
 from superlevel.confidence.deciding import narrowed
 from superlevel.confidence.mixture import Spectrum, spectrum
@@ -30,10 +31,12 @@ from superlevel.confidence.union import Martingales, begin
 from superlevel.evidence import Evidence, nothing, summed
 from superlevel.features import Features
 from superlevel.goals import Bounds, FractionOfMax, Goal, Reading, Threshold
+from superlevel.linalg import squared_norms
 from superlevel.records import Beginning, Knowledge, Plan, State
 
 SHARE = 0.5  # of delta for either kind of interval
-LEAST = 1e-5  # of the largest sigma: the smallest that a measurement's own may be
+LARGEST = 1e100  # of a measurement: what is beyond contradicts everything in any case, and its square is a number
+LEAST = 1e-5  # of the largest sigma, and of what f may reach: smaller ones are lost in rounding
 MIXTURE, UNION = "mixture", "union"
 
 
@@ -90,11 +93,15 @@ class Ridge:
     memoryless = True  # what is observed; only plans that are told as a whole also make martingales
 
     def begin(self) -> Beginning:
-        """Before the first measurement: norm and bound alone may decide."""
+        """Before the first measurement nothing is decided, even where norm and bound alone would.
+
+        A batch may contradict them first. Only where no measurement tells anything there is nothing to wait for.
+        """
         n = len(self.misses)
-        before = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.goal.directions(n))
+        reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.goal.directions(n))
         learned = self._learned(nothing(n), begin(self.features.array), ())
-        reading = self.goal.read(before, narrowed(learned.bounds, self.tolerance))
+        if not self.features.array.any():
+            reading = self.goal.read(reading, narrowed(learned.bounds, self.tolerance))
         return Beginning(reading=reading, learned=learned, intervals=learned.intervals)
 
     def width(self, state: State) -> tuple[float, float | Array]:  # noqa: ARG002
@@ -104,7 +111,7 @@ class Ridge:
     def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
         """With the measurements (N,), in the order of ``plan.indices``."""
         before = _of(state)
-        sample = _Sample(points=plan.indices, values=measured - self.mean, deviations=self.deviations[plan.indices])
+        sample = _Sample(points=plan.indices, values=self._centred(measured), deviations=self.deviations[plan.indices])
         information, sums = sample.at_points(len(self.misses))
         told = before.martingales.told(self.features.array, information, sums, self.misses)
         return self._known(before, sample, told)
@@ -112,10 +119,14 @@ class Ridge:
     def observe(self, state: State, points: Indices, measured: Array, noise: Array | None) -> Knowledge:
         """With measurements (N,) at any points, whoever planned them: only the ellipsoids learn from these."""
         before, usual = _of(state), self.deviations[points]
-        # What has no noise by its own account counts as what has hardly any: that is as true.
-        deviations = usual if noise is None else np.maximum(noise, LEAST * float(self.deviations.max()))
-        sample = _Sample(points=points, values=measured - self.mean, deviations=deviations)
+        least = smallest(self.features, self.deviations)
+        deviations = usual if noise is None else np.maximum(as_deviations("noise", noise, len(points)), least)
+        sample = _Sample(points=points, values=self._centred(measured), deviations=deviations)
         return self._known(before, sample, before.martingales)
+
+    def _centred(self, measured: Array) -> Array:
+        """(N,) y - mean"""
+        return np.clip(measured - self.mean, -LARGEST, LARGEST)
 
     def _known(self, before: RidgeLearned, sample: _Sample, martingales: Martingales) -> Knowledge:
         evidence = before.evidence.told(sample.points, sample.values, sample.deviations)
@@ -189,17 +200,25 @@ class Ridge:
         self, found: Spectrum, evidence: Evidence, intervals: Bounds, sample: _Sample
     ) -> tuple[str, ...]:
         """What the measurements so far, and the last of them each by itself, say against the assumptions."""
-        beyond = np.maximum(
-            sample.values - intervals.upper[sample.points], intervals.lower[sample.points] - sample.values
-        )
-        said = (
-            contradiction.outliers(sample.points, beyond / sample.deviations, evidence.count),
-            contradiction.too_much_noise(found, evidence),
+        said = [
             contradiction.too_large(found, self.scale.name, self.scale.value),
-            None if self.bound is None else contradiction.outside(intervals, self.bound),
-            contradiction.apart(intervals, self.delta),
-        )
+            contradiction.too_much_noise(found, evidence),
+        ]
+        if apart := contradiction.apart(intervals, self.delta, self._farthest(found, sample)):
+            said.append(apart)  # and nothing can be held against intervals that are empty
+        else:
+            said.append(None if self.bound is None else contradiction.outside(intervals, self.bound))
+            above, below = intervals.upper[sample.points], intervals.lower[sample.points]
+            beyond = np.maximum(sample.values - above, below - sample.values) / sample.deviations
+            said.append(contradiction.outliers(sample.points, beyond, evidence.count))
         return tuple(each for each in said if each is not None)
+
+    def _farthest(self, found: Spectrum, sample: _Sample) -> str:
+        """The measurement that the ridge estimate explains least, in words."""
+        if not len(sample.values):
+            return "none of the last"
+        worst = int(np.argmax(np.abs(sample.values - found.estimate()[sample.points]) / sample.deviations))
+        return f"{self.mean + sample.values[worst]:.6g} at point {sample.points[worst]}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -217,6 +236,12 @@ class _Sample:
         """(n,) sums of 1 / sigma^2 and (n,) of y / sigma^2."""
         weights = self.deviations**-2
         return summed(self.points, weights, n), summed(self.points, weights * self.values, n)
+
+
+def smallest(features: Features, deviations: Array) -> float:
+    """The least sigma to compute with; noise that is less is sub-Gaussian with this one too."""
+    reach = float(np.sqrt(squared_norms(features.array).max()))
+    return LEAST * max(float(deviations.max()), reach) or 1.0
 
 
 def _of(state: State) -> RidgeLearned:

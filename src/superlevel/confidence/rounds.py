@@ -67,7 +67,7 @@ class Rounds:
         delta_t = self.delta / (2 * t**2)
         return delta_t / (directions if self.schedule == "tight" else self.n**2)
 
-    def samples(self, t: int, value: float, directions: int) -> int:
+    def samples(self, t: int, value: float, directions: int, begun: int = 0) -> int:  # noqa: ARG002
         """N_t for a design of this value."""
         failure = self.failure(t, directions)
         if self.schedule == "tight":

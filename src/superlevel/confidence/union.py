@@ -13,7 +13,8 @@ c and u minimise q + ||v - m||^2 / kappa^2: with e = v - c m, G = Phi' Phi of th
     c = m' W v / (q + m' W m),     u = Phi W e.
 
 Earlier weights change in common only, by c; that is what keeps X a martingale whatever the places depend on. Its
-quadratic variation is Q = q / p^2, and p begins as q, which makes Q the information about f(x).
+quadratic variation is Q = q / p^2, and p begins as q ||v|| / <m, v>, which makes Q the information about f(x) in units
+of 1 / ||v||^2: a first batch that hardly reaches v has hardly any, and units of f change nothing.
 
 Theorem (Robbins 1970, Ann. Math. Statist. 41:1397; Howard, Ramdas, McAuliffe and Sekhon 2021, Ann. Statist. 49:1055).
 For a fixed rho > 0, with probability 1 - delta, for all batches at once
@@ -35,9 +36,10 @@ from scipy.linalg import eigh
 
 from superlevel import linalg
 from superlevel.arrays import Array, frozen
+from superlevel.confidence.mixture import ROUNDING
 from superlevel.goals import Bounds
 
-RHOS = np.array([4.0, 256.0, 16384.0])  # as for a normal mean with that much information
+RHOS = np.array([4.0, 256.0, 16384.0])  # as for a normal mean with that much information, where ||v|| is 1
 KAPPA = 4.0  # an estimate's noise against its bias: about the width of an interval in deviations
 LEAST = 1e-6  # of c: what was learned so far is never thrown away
 NOTHING = 1e-100  # a variance below this is of a point that a batch does not reach
@@ -74,12 +76,14 @@ class Martingales:
         variances = np.square(solved) @ sizes
         total = kept**2 * self.variances + variances
         moved = np.sqrt(variances * float((information * missed**2).sum()))
-        seen = total > NOTHING
+        moved += ROUNDING * sizes.sum() * np.linalg.norm(solved, axis=1)  # so far may m and Phi' u be apart
+        seen = (self.variances > 0) | (total > NOTHING)  # never begun anew: a second martingale has no share of delta
+        means = kept[:, None] * before + solved * sizes
         return Martingales(
             estimates=np.where(seen, kept * self.estimates + solved @ (wanted.T @ sums), 0.0),
-            means=np.where(seen[:, None], (kept[:, None] * before + solved * sizes) @ axes.T, 0.0),
+            means=np.where(seen[:, None], means @ axes.T, 0.0),
             variances=np.where(seen, total, 0.0),
-            scales=np.where(seen, np.where(self.variances > 0, kept * self.scales, total), 0.0),
+            scales=np.where(seen, np.where(self.variances > 0, kept * self.scales, _first(wanted, means, total)), 0.0),
             misses=np.where(seen, kept * self.misses + moved, 0.0),
         )
 
@@ -100,6 +104,13 @@ class Martingales:
         half = scales * np.sqrt(squares.min(axis=1)) + np.linalg.norm(features - self.means, axis=1) + self.misses
         half = np.where(begun, half, np.inf)
         return Bounds(lower=self.estimates - half, upper=self.estimates + half)
+
+
+def _first(wanted: Array, means: Array, variances: Array) -> Array:
+    """(n,) p after the batch that reaches a point first."""
+    explained = np.vecdot(means, wanted)  # no less than kappa^2 q then
+    lengths = np.linalg.norm(wanted, axis=1)
+    return np.asarray(variances * lengths / np.where(explained > 0, explained, 1.0))
 
 
 def begin(features: Array) -> Martingales:

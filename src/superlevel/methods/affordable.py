@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from superlevel.arrays import Array
-from superlevel.confidence.ridge import Ridge, Scale
+from superlevel.confidence.ridge import Ridge, Scale, smallest
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.features import Features, embed
@@ -18,11 +18,12 @@ from superlevel.methods.rounds import turned
 from superlevel.problem import Problem
 from superlevel.records import Growing
 from superlevel.rules.aimed import AimedRule
-from superlevel.rules.design import LEAST, unknown, worth
+from superlevel.rules.design import unknown, worth
 
 BUDGET = 10**7  # measurements of a simulation that has no other budget
 # What features may miss of the largest k(x, x), and how many there may be: what they miss is in the widths.
-FEATURES = ((1e-10, 256), (1e-8, 600))
+FEATURES = ((1e-10, 256), (1e-8, 1500))
+LARGEST = 1e50
 ROUNDING = 1e-10  # of the largest: singular values below are none
 
 
@@ -44,11 +45,13 @@ def on_ridge(name: str, problem: Problem, options: Options) -> Method:
     if isinstance(goal, FractionOfMax) and n > PAIRS:
         remedy = f"milk looks at all pairs: give at most {PAIRS:,} points, or take truvar or lse-imp"
         raise InputError("problem.domain", f"of {n:,} points", remedy)
+    _check_sizes(problem)
     features, scale = _features(problem)
     deviations = _deviations(problem, features)
-    cost = np.broadcast_to(np.asarray(problem.cost, dtype=np.float64), (n,))
     # Pairs are made of arms, so that arms of unequal worth would make other pairs: all count alike there.
-    differing = None if isinstance(goal, FractionOfMax) else worth(deviations, cost, n)
+    alike = isinstance(goal, FractionOfMax)
+    cost = np.ones(n) if alike else np.broadcast_to(np.asarray(problem.cost, dtype=np.float64), (n,))
+    differing = None if alike else worth(deviations, cost, n)
     return Method(
         name=name,
         problem=problem,
@@ -81,6 +84,22 @@ def on_ridge(name: str, problem: Problem, options: Options) -> Method:
     )
 
 
+def _check_sizes(problem: Problem) -> None:
+    """Numbers whose fourth powers are numbers too."""
+    sizes = {
+        "norm": problem.norm,
+        "bound": problem.bound,
+        "noise": max(float(np.max(problem.noise)), 1.0),  # what is small is taken for a little more
+        "misspecification": max(problem.misspecification, 1.0),
+        "tolerance": max(problem.tolerance, 1.0),
+        "domain.kernel": float(np.sqrt(problem.domain.diagonal().max())),
+    }
+    for field, size in sizes.items():
+        if size and not 1 / LARGEST <= size <= LARGEST:
+            remedy = f"rescale the measurements: give between {1 / LARGEST:g} and {LARGEST:g}"
+            raise InputError(f"problem.{field}", size, remedy)
+
+
 def _features(problem: Problem) -> tuple[Features, Scale]:
     """Features in coordinates with ||theta|| <= 1, in as few as the points span."""
     domain, norm = problem.domain, problem.norm
@@ -91,9 +110,13 @@ def _features(problem: Problem) -> tuple[Features, Scale]:
     if problem.bound is None:
         remedy = "the ridge confidence needs S with ||theta|| <= S, or a bound B with |f(x) - mean| <= B"
         raise InputError("problem.norm", None, remedy)
-    # |f - mean| <= B makes the mean of its square over the points at most B^2: a ball where phi has the moment B^2.
+    if found.residual > FEATURES[-1][0] * float(domain.diagonal().max()):
+        remedy = f"{found.rank:,} features leave out too much of this kernel for a bound alone: give a norm as well"
+        raise InputError("problem.norm", None, remedy)
+    # |<theta, phi>| <= B + h makes its mean square over the points at most that squared: a ball in these coordinates.
     left, sizes, _ = np.linalg.svd(found.array, full_matrices=False)
-    array = left[:, sizes > ROUNDING * sizes[0]] * (np.sqrt(domain.n) * problem.bound)
+    rank = max(1, int(np.count_nonzero(sizes > ROUNDING * sizes[0])))  # one of zeros, where all features are
+    array = left[:, :rank] * (np.sqrt(domain.n) * (problem.bound + problem.misspecification) * (sizes[:rank] > 0))
     whole = replace(found, array=np.ascontiguousarray(array), residuals=np.zeros(domain.n))
     return whole, Scale(name="bound", value=problem.bound)
 
@@ -109,7 +132,6 @@ def _embedded(domain: Domain) -> Features:
 
 
 def _deviations(problem: Problem, features: Features) -> Array:
-    """(n,) sigma, where none is zero: what has no noise is also sub-Gaussian with any other, however small."""
+    """(n,) sigma, where none is too small to compute with: noise is also sub-Gaussian with any larger one."""
     given = np.broadcast_to(np.asarray(problem.noise, dtype=np.float64), (problem.domain.n,))
-    reach = float(np.sqrt(np.square(features.array).sum(axis=1).max()))
-    return np.maximum(given, LEAST * (float(given.max()) or reach))
+    return np.maximum(given, smallest(features, given))

@@ -134,8 +134,16 @@ class Method:
             campaign=self._campaign(state.seed),
         )
 
-    def view(self, state: State, *, phase: int, pending: ArrayLike = (), sizes: Sizes | None = None) -> View:
-        """What the rule looks at in this phase, with points (m,) that are being measured already.
+    def view(
+        self,
+        state: State,
+        *,
+        phase: int,
+        pending: ArrayLike = (),
+        failed: ArrayLike = (),
+        sizes: Sizes | None = None,
+    ) -> View:
+        """What the rule looks at in this phase, with points (m,) that are being measured already or could not be.
 
         ``sizes`` stands in for the method's own, for a batch of another size.
         """
@@ -146,6 +154,7 @@ class Method:
             posterior=state.posterior,
             learned=state.learned,
             pending=as_points("pending", pending, count=len(state.labels)),
+            failed=as_points("failed", failed, count=len(state.labels)),
             intervals=state.intervals,
             width=width,
             margin=margin,
@@ -201,7 +210,7 @@ class Method:
         if known.contradicted or not self.permanent:
             n = self.problem.domain.n
             before = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.reader.directions(n))
-        reading = before if known.contradicted else self.reader.read(before, known.deciding)
+        reading = before if known.contradicted else self.reader.read(before, known.deciding, known.bounds)
         stop = Stop.CONTRADICTED if known.contradicted else None
         return State(
             seed=state.seed,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from superlevel.arrays import Array, Indices, Labels
 from superlevel.files import replacing
 from superlevel.goals import ABOVE, BELOW, UNDECIDED
+
+if TYPE_CHECKING:
+    from superlevel.report.stopping import Stopping
 
 WORDS = {ABOVE: "above", UNDECIDED: "undecided", BELOW: "below"}
 """What a label says, in the order in which labels are told."""
@@ -63,19 +66,18 @@ class Campaign:
     """What speaks against the assumptions, each in a sentence."""
     progress: tuple[tuple[int, int], ...]
     """(measurements, undecided points) over time."""
+    stopping: Stopping | None = None
+    """When each point was decided, and what that took."""
 
 
 def rows(campaign: Campaign) -> list[dict[str, object]]:
     """A line for every point: coordinates by name, then ``COLUMNS``; None where there is no number."""
     names = headings(campaign.names)
-    numbers = (
-        _numbers(values, len(campaign.points))
-        for values in (campaign.averages, campaign.mean, campaign.lower, campaign.upper)
-    )
+    known = (campaign.averages, campaign.mean, campaign.lower, campaign.upper)
     told = (
         (WORDS[label] for label in campaign.labels.tolist()),
         campaign.counts.tolist(),
-        *numbers,
+        *(numbers(values, len(campaign.points)) for values in known),
     )
     return [
         dict(zip(names, point, strict=True)) | dict(zip(COLUMNS, rest, strict=True))
@@ -83,14 +85,14 @@ def rows(campaign: Campaign) -> list[dict[str, object]]:
     ]
 
 
-def headings(names: Iterable[str]) -> tuple[str, ...]:
+def headings(names: Iterable[str], columns: Sequence[str] = COLUMNS) -> tuple[str, ...]:
     """The names of the coordinates in a table, where one that is called like another column says what it is."""
     names = tuple(names)
-    taken = {*names, *COLUMNS}
+    taken = {*names, *columns}
     shown = []
     for name in names:
         heading = name
-        while heading in COLUMNS or (heading != name and heading in taken):
+        while heading in columns or (heading != name and heading in taken):
             heading = f"{heading} (coordinate)"
         taken.add(heading)
         shown.append(heading)
@@ -99,13 +101,19 @@ def headings(names: Iterable[str]) -> tuple[str, ...]:
 
 def write_csv(campaign: Campaign, path: str | os.PathLike[str]) -> None:
     """The lines of `rows` as a CSV file, whole or not at all; numbers are exact, and cells without one are empty."""
-    with replacing("path", path) as beside, beside.open("x", encoding="utf-8", newline="") as lines:
-        writer = csv.DictWriter(lines, fieldnames=[*headings(campaign.names), *COLUMNS], lineterminator="\n")
+    write_rows(path, (*headings(campaign.names), *COLUMNS), rows(campaign))
+
+
+def write_rows(path: str | os.PathLike[str], columns: Sequence[str], lines: Iterable[Mapping[str, object]]) -> None:
+    """Lines by the names of their columns as a CSV file, whole or not at all."""
+    with replacing("path", path) as beside, beside.open("x", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows(campaign))
+        writer.writerows(lines)
 
 
-def _numbers(values: Array | None, count: int) -> list[float | None]:
+def numbers(values: Array | None, count: int) -> list[float | None]:
+    """(count,) as a table has them: None where there is none, or an infinite one."""
     if values is None:
         return [None] * count
-    return [None if np.isnan(value) else value for value in values.tolist()]
+    return [value if math.isfinite(value) else None for value in values.tolist()]

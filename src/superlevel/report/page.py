@@ -12,16 +12,18 @@ from functools import cached_property
 from html import escape
 from itertools import pairwise
 from math import ceil, log10
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
 from superlevel.arrays import Indices
 from superlevel.goals import ABOVE, BELOW, UNDECIDED
 from superlevel.records import summary
-from superlevel.report.campaign import COLUMNS, Campaign, Reason, headings, rows
-from superlevel.report.drawing import FACES, draw
+from superlevel.report.campaign import COLUMNS, WORDS, Campaign, Reason, headings, rows
+from superlevel.report.drawing import FACES, HATCHES, HATCHING, draw
+from superlevel.report.stopping import Stopping, rounded
 
 POINTS = 500  # lines of the table of points, at most
 SUGGESTED = 60  # lines of the next batch, at most
@@ -45,7 +47,7 @@ figure {{ margin: 1rem 0; }}
 figure, tr, .doubts {{ break-inside: avoid; }}
 figure svg, figure img {{ width: 100%; height: auto; max-height: 240mm; display: block; }}
 figure.drawn * {{ stroke-linejoin: round; stroke-linecap: butt; }}
-figure.progress svg {{ max-width: 42rem; }}
+figure.progress svg, figure.decided svg, figure.decided img {{ max-width: 42rem; }}
 .wide {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }}
 th, td {{ padding: .18rem .7rem .18rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd; }}
@@ -75,6 +77,7 @@ def page(campaign: Campaign, statement: Sequence[tuple[str, str, str]] = ()) -> 
         f'<figure class="drawn">{_picture(draw(campaign), alt=_alt(campaign))}</figure>',
         _section("Facts", _table((), campaign.facts)) if campaign.facts else "",
         _section("Progress", _progress(campaign.progress)) if len(campaign.progress) > 1 else "",
+        _stopping(campaign.stopping) if campaign.stopping is not None else "",
         _section("Next batch", _suggested(campaign)),
         _section("What is claimed", _table(("claim", "assumption or check", "verdict"), statement))
         if statement
@@ -170,9 +173,12 @@ def _section(heading: str, content: str) -> str:
 # --- pictures
 
 
-def _picture(figure: Figure, *, alt: str) -> str:
-    """The figure within the page: drawn by the browser, or as an image where that is shorter."""
-    vector, image = _svg(figure, alt), _png(figure, alt)
+def _picture(figure: Figure, *, alt: str, mark: str = "d") -> str:
+    """The figure within the page: drawn by the browser, or as an image where that is shorter.
+
+    The parts of each have a mark of their own, because a page is to have no two of one name.
+    """
+    vector, image = _svg(figure, alt, mark), _png(figure, alt)
     return min(vector, image, key=len)
 
 
@@ -184,7 +190,7 @@ def _png(figure: Figure, alt: str) -> str:
     return f'<img width="{width}" height="{height}" alt="{_text(alt)}" src="data:image/png;base64,{data}">'
 
 
-def _svg(figure: Figure, alt: str) -> str:
+def _svg(figure: Figure, alt: str, mark: str) -> str:
     """Without what a file has and a part of a page needs not, and the same text for the same figure."""
     content = io.StringIO()
     figure.savefig(content, format="svg", metadata={"Date": None})
@@ -192,7 +198,7 @@ def _svg(figure: Figure, alt: str) -> str:
     drawn = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", "", drawn, flags=re.DOTALL)
     drawn = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn).replace("xlink:href", "href")
     found = dict.fromkeys(re.findall(r'\bid="([^"]+)"', drawn))
-    short = {name: f"d{at}" for at, name in enumerate(found)}  # matplotlib's are drawn by lot
+    short = {name: f"{mark}{at}" for at, name in enumerate(found)}  # matplotlib's are drawn by lot
     drawn = re.sub(r'(\bid="|#)([^")\s;]+)', lambda hit: hit[1] + short.get(hit[2], hit[2]), drawn)
     start = drawn.index("<svg") + len("<svg")
     return f'<svg role="img" aria-label="{_text(alt)}"{drawn[start:].strip()}'
@@ -216,7 +222,7 @@ def _progress(progress: Sequence[tuple[int, int]]) -> str:
     ) + "".join(f'<text x="{x.at(tick)}" y="{bottom + 16}" text-anchor="middle">{tick:,.0f}</text>' for tick in across)
     middle = f"{(left + right) / 2:g}", f"{(top + bottom) / 2:g}"
     return (
-        f'<figure class="progress"><svg role="img" aria-label="{_text(told)}" viewBox="0 0 {right + 12} {bottom + 40}" '
+        f'<figure class="progress"><svg role="img" aria-label="{_text(told)}" viewBox="0 0 {right + 24} {bottom + 40}" '
         f'font-size="12" font-family="sans-serif" fill="#1a1a1a">{grid}'
         f'<path d="M{x.at(before)} {y.at(first)}{steps}" fill="none" stroke="#1a1a1a" stroke-width="2"/>'
         f'<circle cx="{x.at(after)}" cy="{y.at(last)}" r="3.5"/><g text-anchor="middle">'
@@ -224,6 +230,46 @@ def _progress(progress: Sequence[tuple[int, int]]) -> str:
         f'<text transform="translate(12 {middle[1]}) rotate(-90)">undecided points</text></g></svg>'
         f"<figcaption>{_text(told)}</figcaption></figure>"
     )
+
+
+def _stopping(stopping: Stopping) -> str:
+    """What was used beside the least that could do, and when the points were decided."""
+    heading = "How far it is" if stopping.ended is None else "How it stopped"
+    lines = [*stopping.lines(), *[f"guarantee: {stopping.guarantee}"] * bool(stopping.guarantee)]
+    told = "\n".join(f"<p>{_text(line)}</p>" for line in lines)
+    if not (stopping.decided > 0).any():
+        return _section(heading, told)
+    alt = "Points decided above and below over measurements, on a logarithmic scale, beside the lower bound."
+    drawn = _picture(draw_decided(stopping), alt=alt, mark="s")
+    return _section(heading, f'{told}\n<figure class="drawn decided">{drawn}</figure>')
+
+
+def draw_decided(stopping: Stopping) -> Figure:
+    """How many points had which label after how many measurements, one above the other, beside the lower bound."""
+    figure = Figure(figsize=(7.0, 2.5), layout="constrained")
+    axes, n, bound = figure.subplots(), len(stopping.labels), stopping.lower_bound
+    least = [bound.samples] if bound is not None and not stopping.reason else []
+    when = np.unique([*stopping.decided[stopping.decided > 0], max(1, stopping.samples)])
+    # What was decided before the first measurement is there from the left side on, and the last step is seen.
+    across = np.array([0.7 * min([when[0], *least]), *when, 1.1 * max([when[-1], *least])])
+    below, above = (
+        np.searchsorted(np.sort(stopping.decided[stopping.labels == label]), across, side="right")
+        for label in (BELOW, ABOVE)
+    )
+    borders = (np.full(len(across), n), n - above, below, np.zeros(len(across)))
+    for label, (over, under) in zip(WORDS, pairwise(borders), strict=True):
+        look: dict[str, Any] = {"facecolor": FACES[label], "hatch": HATCHES[label], "edgecolor": HATCHING}
+        axes.fill_between(across, under, over, step="post", linewidth=0.6, label=WORDS[label], **look)
+    for samples in least:
+        axes.axvline(samples, color="black", linewidth=1.6, linestyle="--", label=f"lower bound {rounded(samples)}")
+    axes.set(xscale="log", xlim=across[[0, -1]], ylim=(0, n), xlabel="measurements", ylabel="points")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes.tick_params(labelsize=9)
+    figure.legend(loc="outside right center", fontsize=9, frameon=False, labelspacing=0.75)
+    return figure
 
 
 @dataclass(frozen=True)
@@ -304,8 +350,10 @@ def _share(share: float) -> str:
 
 
 def _points(campaign: Campaign) -> str:
-    places, lines = _Places(campaign), rows(campaign)
-    names = [name for name in COLUMNS if any(line[name] is not None for line in lines)]
+    places, lines, columns = _Places(campaign), rows(campaign), (*COLUMNS, "decided")
+    when = [-1] * len(lines) if campaign.stopping is None else campaign.stopping.decided.tolist()
+    lines = [line | {"decided": None if then < 0 else then} for line, then in zip(lines, when, strict=True)]
+    names = [name for name in columns if any(line[name] is not None for line in lines)]
     shown = _listed(campaign)
     note = ""
     if len(shown) < len(lines):
@@ -318,7 +366,7 @@ def _points(campaign: Campaign) -> str:
         [at, *places.numbers(at), *(_Label(lines[at][name]) if name == "label" else lines[at][name] for name in names)]
         for at in shown.tolist()
     ]
-    return note + _table(("point", *headings(campaign.names)[:SHOWN], *names), cells)
+    return note + _table(("point", *headings(campaign.names, columns)[:SHOWN], *names), cells)
 
 
 class _Label(str):

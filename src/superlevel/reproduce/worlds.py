@@ -5,6 +5,7 @@ cosine   f(x) = cos(8 pi x) on [0, 1], which no kernel here has as a sample
 plane    f(x, y) = cos(2 pi x) sin(2 pi y) on the unit square
 surface  f ~ N(0, k) on the unit square: theta ~ N(0, I), f = theta' phi
 linear   the benchmark of Soare et al. (2014): f(x) = x_1 for arms x that nearly agree
+bumps    f = sum_j a_j k(., c_j), whose norm in the kernel's space is known
 """
 
 from __future__ import annotations
@@ -136,6 +137,35 @@ class Linear:
             ridge=self.ridge,
         )
         return World(problem=problem, values=arms[:, 0].copy())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bumps:
+    """f = sum_j a_j k(., c_j) on points of [0, 1], a ~ N(0, I) and c uniform; ||f||^2 = a' k(c, c) a.
+
+    The level is in the middle of the widest gap between values that a fifth to a half of the points are above.
+    """
+
+    points: int
+    length: float
+    noise: float
+    bumps: int = 8
+
+    def __call__(self, seed: int) -> World:
+        rng, kernel = drawing(seed), RBF(self.length)
+        places = np.linspace(0, 1, self.points)[:, None]
+        centres, heights = rng.random((self.bumps, 1)), rng.standard_normal(self.bumps)
+        values = np.asarray(kernel(places, centres) @ heights)
+        ordered = np.sort(values)[self.points // 2 : self.points * 4 // 5]
+        widest = int(np.argmax(np.diff(ordered)))
+        problem = Problem(
+            Domain(places, kernel=kernel),
+            goal=Threshold(float(ordered[widest : widest + 2].mean())),
+            noise=self.noise,
+            norm=float(np.sqrt(heights @ kernel(centres) @ heights)),
+            delta=DELTA,
+        )
+        return World(problem=problem, values=values)
 
 
 def drawing(seed: int) -> np.random.Generator:

@@ -5,6 +5,9 @@ estimated of them, but no less than a part of what they are uncertain by, takes 
 
     lambda  =  argmin over designs of max_v ||v||^2_{A(lambda)^-1} / max(|gap-hat_v| + tolerance, c width_v)^2
 
+and none is aimed at more closely than at a part of the largest width that is left. Without that the one direction which
+is nearest to the level would take nearly all measurements long before the others are decided.
+
 A pair (x, x') is only needed as far as it decides x. A point that seems to be in the set needs all its pairs; for one
 that seems out the pair that says so most clearly is enough.
 
@@ -26,6 +29,9 @@ from superlevel.records import Choice, Learned, View
 from superlevel.rules.design import Worth, numbers, scaled, targets
 
 WIDTH = 0.5  # c: a gap is taken to be at least half of what it may be wrong by
+TOGETHER = 0.25  # of the largest half-width: nothing is aimed at more closely, as long as that is so large
+GIVEN_UP = 2  # failures for each measurement, and one more: then a point is left alone where there are others
+RADIUS = 4.0  # R of an ellipsoid, about
 SMALL = 1e-9  # of the largest aim, and of the largest share that is missing: nothing
 CLOSEST = 1e-6  # of the largest aim: the smallest that a design can be made for
 
@@ -51,8 +57,8 @@ class AimedRule:
     def choose(self, view: View) -> Choice:
         """As many measurements as the phase takes, so that all together follow the design."""
         found = design.solve(*self._posed(view), ridge=self._ridge(view), rtol=self.rtol, start=view.start)
-        shares = numbers(found, self.worth)
-        counts = followed(shares, _begun(view), view.total)
+        shares = normalised(np.where(_failing(view), 0.0, numbers(found, self.worth)))
+        counts = followed(shares, view.begun, view.total)
         return Choice(weights=shares, counts=counts, certificate=found)
 
     def certify(self, view: View, found: design.Design) -> float:
@@ -65,45 +71,54 @@ class AimedRule:
 
     def _posed(self, view: View) -> tuple[Features, design.Subset | design.Pairs]:
         """Arms and targets."""
-        assert view.learned is not None
-        wanted = self._wanted(view.undecided, view.learned.estimates)
-        scales = self._aims(view.learned)
-        arms = self.features
-        if self.worth is not None:  # targets are the arms themselves, and are not to be scaled with them
-            arms, scales = scaled(arms, self.worth.roots), scales * self.worth.roots
+        learned, arms = view.learned, self.features
+        assert learned is not None
+        failing = _failing(view)
+        wanted = self._wanted(view.undecided, learned.estimates, failing)
+        scales = self._aims(learned, wanted)
+        if isinstance(self.goal, FractionOfMax):
+            return arms, targets(self.goal, wanted, scales)
+        roots = np.where(failing, 0.0, 1.0 if self.worth is None else self.worth.roots)
+        if (roots < 1.0).any():  # targets are the arms themselves, and are not to be scaled with them
+            arms, scales = scaled(arms, roots), scales * np.where(roots > 0, roots, 1.0)
         return arms, targets(self.goal, wanted, scales)
 
     def _ridge(self, view: View) -> float:
-        """gamma of one measurement: after N of them ||theta|| <= 1 is worth as much as sigma^2 / N of each."""
-        spent = float(_begun(view) @ self.cost) + view.total * float(self.cost.mean())
-        return self.effort / spent
+        """gamma for one of N measurements, R^2 sigma^2 / N: the ball ||theta|| <= 1 beside an ellipsoid of radius R."""
+        spent = float(view.begun @ self.cost) + view.total * float(self.cost.mean())
+        return RADIUS**2 * self.effort / spent
 
-    def _wanted(self, undecided: Mask, estimates: Array) -> Mask:
+    def _wanted(self, undecided: Mask, estimates: Array, failing: Mask) -> Mask:
         """The directions to aim at; all that are not zero where no other is left."""
-        wanted = undecided & self.reached
+        wanted, reached = undecided & self.reached, self.reached
+        if failing.any():
+            reached = reached & ~(failing if reached.ndim == 1 else np.logical_or.outer(failing, failing))
+            wanted &= reached
         if isinstance(self.goal, FractionOfMax):
             clearest = estimates.argmin(axis=1)
             seem_out = np.flatnonzero((estimates.min(axis=1) < 0) & wanted.any(axis=1))
             wanted[seem_out] = False
-            wanted[seem_out, clearest[seem_out]] = self.reached[seem_out, clearest[seem_out]]
-        return wanted if wanted.any() else self.reached
+            wanted[seem_out, clearest[seem_out]] = reached[seem_out, clearest[seem_out]]
+        return wanted if wanted.any() else reached
 
-    def _aims(self, learned: Learned) -> Array:
+    def _aims(self, learned: Learned, wanted: Mask) -> Array:
         """How well to know each direction."""
         half = (learned.bounds.upper - learned.bounds.lower) / 2
         aims = np.maximum(np.abs(learned.estimates) + self.tolerance, WIDTH * half)
-        return np.maximum(aims, CLOSEST * float(aims.max()) or 1.0)
+        largest = TOGETHER * float(half[wanted].max(initial=0.0))
+        return np.maximum(aims, max(largest, CLOSEST * float(aims.max())) or 1.0)
 
 
-def followed(shares: Array, begun: Array, total: int) -> Indices:
+def followed(shares: Array, begun: Array | Indices, total: int) -> Indices:
     """(n,) counts with sum ``total`` that bring those (n,) that were begun towards the shares of all together."""
     missing = np.maximum(shares * (begun.sum() + total) - begun, 0.0)
     missing[missing < SMALL * missing.max()] = 0.0
     return design.apportion(normalised(missing), total)
 
 
-def _begun(view: View) -> Array:
-    """(n,) measurements that were made or are on their way."""
+def _failing(view: View) -> Mask:
+    """(n,) points that cannot be measured, by all that is known; none if that would be all of them."""
     assert view.learned is not None
     counts = view.learned.evidence.counts
-    return np.asarray(counts + np.bincount(view.pending, minlength=len(counts)), dtype=np.float64)
+    failing = np.bincount(view.failed, minlength=len(counts)) > GIVEN_UP * (counts + 1)
+    return np.asarray(failing & ~failing.all())

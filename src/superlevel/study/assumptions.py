@@ -8,6 +8,7 @@ import numpy as np
 
 from superlevel.kernels import phrase
 from superlevel.methods import Method
+from superlevel.study.events import Created
 from superlevel.study.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -18,7 +19,11 @@ def assumptions(ledger: Ledger, known: Knowledge) -> tuple[tuple[str, str], ...]
     """Name and value of everything that was given or estimated, used or not."""
     given, confidence = ledger.created, ledger.created.options["confidence"]
     values = known.fit or given
-    used = {"bound": confidence == "rips", "norm": confidence == "rkhs", "delta": confidence != "posterior"}
+    used = {
+        "bound": confidence in ("rips", "ridge"),
+        "norm": confidence in ("ridge", "rkhs"),
+        "delta": confidence != "posterior",
+    }
     rows = [
         ("method", f"{given.method}, {confidence} confidence, seed {given.seed}"),
         ("kernel", _from(known, "kernel", phrase(values.kernel))),
@@ -49,6 +54,9 @@ def guarantee(ledger: Ledger, method: Method | None) -> str:
         return "none yet: the pilot comes first"
     near = f", except within {given.tolerance:g} of the level" if given.tolerance else ""
     match given.options["confidence"]:
+        case "ridge":
+            right = f"all labels are right at every moment with probability {1 - given.delta:g}"
+            return f"{right}, for sub-Gaussian noise{_smooth(given)}{near}"
         case "rips":
             return f"all labels are right with probability {1 - given.delta:g}, for any noise of that variance{near}"
         case "rkhs":
@@ -60,6 +68,13 @@ def guarantee(ledger: Ledger, method: Method | None) -> str:
             return (
                 f"every label is {beta:g} posterior deviations from the level{wide}: as right as kernel and noise are"
             )
+
+
+def _smooth(given: Created) -> str:
+    """What is assumed of f by the ridge confidence."""
+    limits = ["norm" if given.norm is not None else "bound"] + ["misspecification"] * bool(given.misspecification)
+    spanned = "" if given.norm is not None else ", with f in the span of the kernel's features"
+    return f" and a {' and a '.join(limits)} as given{spanned}"
 
 
 def _range(noise: object) -> str:

@@ -22,8 +22,10 @@ BATCH = 10
 LEASE = 86400.0  # a day
 LONGEST_LEASE = 3.2e9  # seconds, a hundred years: calendars end
 LARGEST_PLAN = 10**6  # tickets
-CONFIDENCE = "posterior"  # people measure in batches; rounds with the paper's guarantee are for who asks for them
-OPTIONS = ("confidence", "criterion", "beta", "intersected", "permanent", "schedule", "rtol")
+GUARANTEED = ("melk", "milk")  # methods that have the ridge confidence
+OF_POSTERIOR = ("criterion", "beta", "intersected")  # options that only posteriors have
+# Without growth: how many measurements come next is what people ask for.
+OPTIONS = ("confidence", *OF_POSTERIOR, "permanent", "schedule", "rtol")
 
 
 def created(
@@ -41,7 +43,7 @@ def created(
         raise InputError("problem", f"of type {type(problem).__name__}", "give Problem(domain, goal=..., noise=...)")
     if not isinstance(method, str):
         raise InputError("method", repr(method), "give the name of one, such as melk")
-    goal, fitted = problem.goal, _checked_fit(fit)
+    goal, fitted, chosen = problem.goal, _checked_fit(fit), _checked_options(options)
     return Created(
         format=FORMAT,
         version=__version__,
@@ -61,11 +63,21 @@ def created(
         ridge=problem.ridge,
         fit=fitted,
         method=method,
-        options={"confidence": CONFIDENCE} | _checked_options(options),
+        options={"confidence": _confidence(problem, method, fitted, chosen)} | chosen,
         batch=BATCH if batch is None else _checked_batch(batch),
         seed=as_seed(seed),
         lease=as_lease(lease),
     )
+
+
+def _confidence(problem: Problem, method: str, fitted: Sequence[str], options: Mapping[str, Any]) -> str:
+    """For who asks for none: a guarantee where all that it rests on is given, and the posterior elsewhere.
+
+    Rounds with the paper's guarantee are for who asks for them: people measure in batches.
+    """
+    limited = problem.norm is not None or problem.bound is not None
+    believed = fitted or any(name in options for name in OF_POSTERIOR)
+    return "ridge" if method in GUARANTEED and limited and not believed else "posterior"
 
 
 def as_lease(seconds: float) -> float:

@@ -71,7 +71,7 @@ class Knowledge:
     @property
     def mean(self) -> Array | None:
         """(n,) what f is thought to be."""
-        return None if self.state is None or self.state.posterior is None else self.state.posterior.mean
+        return None if self.state is None else self.state.estimate
 
     @property
     def level(self) -> float | None:
@@ -211,7 +211,7 @@ def continued(known: Knowledge, ledger: Ledger) -> Knowledge:
 
 def tried(problem: Problem, created: Created) -> None:
     """That the method takes the problem, whatever kernel is found for it later: one of a few features stands in."""
-    if created.options["confidence"] == "rips":
-        raise InputError("fit", repr(created.fit), "rounds with a guarantee need kernel, noise and mean to be given")
+    if created.options["confidence"] in ("rips", "ridge"):
+        raise InputError("fit", repr(created.fit), "a guarantee needs kernel, noise and mean to be given")
     extent = float(np.ptp(problem.domain.points, axis=0).max()) or 1.0
     make(created, Fit(kernel=kernels.describe(RBF(extent)), noise=1.0, mean=0.0, samples=0))

@@ -6,12 +6,14 @@ import numpy as np
 
 from superlevel import linalg
 from superlevel.arrays import Array, Indices
+from superlevel.confidence.ridge import Ridge
 from superlevel.design import information_factor
 from superlevel.report.campaign import Campaign, Reason
 from superlevel.rules.design import DesignRule
 from superlevel.study.assumptions import assumptions
 from superlevel.study.configuration import question
 from superlevel.study.knowledge import Knowledge
+from superlevel.study.stopping import stopping
 
 EXPLAINED = 50  # open tickets, at most
 SERVED = 3  # points that each of them names
@@ -19,8 +21,7 @@ SERVED = 3  # points that each of them names
 
 def campaign(name: str, known: Knowledge) -> Campaign:
     """Everything that is shown."""
-    ledger = known.ledger
-    intervals = None if known.state is None else known.state.intervals
+    ledger, found = known.ledger, stopping(known)
     return Campaign(
         name=name,
         question=question(ledger.created),
@@ -30,14 +31,15 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         counts=ledger.counts,
         averages=ledger.averages,
         mean=known.mean,
-        lower=None if intervals is None else intervals.lower,
-        upper=None if intervals is None else intervals.upper,
+        lower=found.lower,
+        upper=found.upper,
         level=known.level,
         next=ledger.point[ledger.open - 1],
         reasons=reasons(known),
         facts=_facts(known),
         doubts=known.doubts,
         progress=_progress(known),
+        stopping=found,
     )
 
 
@@ -70,7 +72,21 @@ def _shares(known: Knowledge, points: Indices) -> Array | None:
         columns = posterior.columns(points)
         drops = columns**2 / (posterior.variance[points] + posterior.noise[points])[:, None]
         return np.divide(drops, posterior.variance, out=np.zeros_like(drops), where=posterior.variance > 0)
-    return _in_rounds(known, points)
+    confidence = None if known.method is None else known.method.confidence
+    return _on_ridge(known, confidence, points) if isinstance(confidence, Ridge) else _in_rounds(known, points)
+
+
+def _on_ridge(known: Knowledge, ridge: Ridge, points: Indices) -> Array:
+    """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y where ||theta|| <= 1."""
+    assert known.state is not None
+    assert known.state.learned is not None
+    arms = ridge.features.array
+    information = linalg.moment(arms, known.state.learned.evidence.information)
+    linalg.add_to_diagonal(information, 1.0)
+    seen = linalg.whiten(linalg.cholesky(information), arms)
+    lengths = linalg.squared_norms(seen)
+    drops = linalg.inner(seen[points], seen) ** 2 / (lengths[points] + ridge.deviations[points] ** 2)[:, None]
+    return np.divide(drops, lengths, out=np.zeros_like(drops), where=lengths > 0)
 
 
 def _in_rounds(known: Knowledge, points: Indices) -> Array | None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from superlevel.arrays import Array, Indices
 from superlevel.errors import InputError
-from superlevel.records import Batch, Choice
+from superlevel.methods import Method
+from superlevel.records import Batch, Choice, State, View
 from superlevel.study import designs
 from superlevel.study.configuration import LARGEST_PLAN as LARGEST
 from superlevel.study.events import Asked, Fit
@@ -77,11 +78,16 @@ def _batch(known: Knowledge, count: int, fit: Fit | None) -> Asked:
     _check_count(count)
     assert method is not None
     assert state is not None
-    out = (ledger.fate == Fate.OPEN) | (ledger.fate == Fate.FAILED)
     phase = _next_batch(ledger)
-    view = method.view(state, phase=phase, pending=ledger.point[out], sizes=Batch(size=count))
-    choice = method.rule.choose(view)
+    choice = method.rule.choose(seen(method, state, ledger, phase=phase, count=count))
     return _asked(known, BATCH, _repeated(choice.counts), phase, fit=fit, design=_design(choice))
+
+
+def seen(method: Method, state: State, ledger: Ledger, *, phase: int, count: int) -> View:
+    """What the rule looks at for a batch of so many: tickets that are open or failed count as being measured."""
+    failed = ledger.fate == Fate.FAILED
+    out = ledger.point[failed | (ledger.fate == Fate.OPEN)]
+    return method.view(state, phase=phase, pending=out, failed=ledger.point[failed], sizes=Batch(size=count))
 
 
 def _check_count(count: int) -> None:

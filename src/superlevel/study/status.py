@@ -16,6 +16,11 @@ from superlevel.study.storage.protocol import Lease, Note
 if TYPE_CHECKING:
     from superlevel.study.knowledge import Knowledge
 
+WAY_OUT = (
+    "correct what was told wrongly, or create another study with what is right and tell it these measurements: "
+    "none of them is lost"
+)
+
 
 class Reading(BaseModel):
     """What was known after some entries."""
@@ -29,6 +34,8 @@ class Reading(BaseModel):
     labels: str
     """+, ? or - for each point."""
     stop: str | None = None
+    contradicted: bool = False
+    """Whether what was measured cannot be if what is assumed is so."""
     doubts: tuple[str, ...] = ()
 
 
@@ -66,6 +73,8 @@ class Status(BaseModel):
     changed: str
     stop: str | None
     """Why nothing more is to be measured."""
+    contradicted: bool
+    """Whether that is because the measurements contradict what is assumed; the doubts say which."""
     closed: bool
     next: str
     """What to do now."""
@@ -74,7 +83,8 @@ class Status(BaseModel):
 
 def reading(known: Knowledge) -> Reading:
     """What is known, to be kept."""
-    from superlevel.study.knowledge import as_text  # noqa: PLC0415  slow to import
+    from superlevel.records import Stop  # noqa: PLC0415  slow to import
+    from superlevel.study.knowledge import as_text  # noqa: PLC0415
 
     return Reading(
         entries=known.ledger.length,
@@ -82,6 +92,7 @@ def reading(known: Knowledge) -> Reading:
         samples=known.ledger.samples,
         labels=as_text(known.labels),
         stop=None if known.stop is None else known.stop.value,
+        contradicted=known.stop is Stop.CONTRADICTED,
         doubts=known.doubts,
     )
 
@@ -143,6 +154,7 @@ def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Rea
         began=ledger.times[0],
         changed=ledger.times[1],
         stop=known.stop,
+        contradicted=known.contradicted,
         closed=ledger.closed is not None,
         next=_next(ledger, known, fates[Fate.OPEN]),
         doubts=known.doubts,
@@ -150,6 +162,8 @@ def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Rea
 
 
 def _next(ledger: Ledger, known: Reading, open_tickets: int) -> str:
+    if known.contradicted:
+        return WAY_OUT
     if ledger.closed is not None:
         return "nothing: the study is closed"
     if known.stop is not None:

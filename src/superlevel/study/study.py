@@ -90,8 +90,9 @@ class Study:
                 revised then.
             lease: seconds for which a ticket is kept for who asked for it; a day by default.
             worker: who asks and tells, by default this process. The same worker gets the same open tickets again.
-            options: of `methods.make`: confidence, criterion, beta, schedule, ... The confidence is "posterior" unless
-                another is given: "rips" works in whole rounds, with the paper's guarantee and its price.
+            options: of `methods.make`: confidence, criterion, beta, ... The confidence of MELK and MILK is "ridge", a
+                guarantee at every moment, if norm or bound are given, nothing is to be fitted and no option is one of
+                the posterior; else it is "posterior". "rips" has whole rounds, the paper's guarantee and its price.
         """
         given = configuration.created(
             problem, method=method, options=options, batch=batch, fit=fit, seed=seed, lease=lease

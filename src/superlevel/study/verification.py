@@ -7,7 +7,8 @@ two tests of what is assumed of the noise and of the kernel:
     predictions   |L^-1 (ybar - mean)|^2,  L L' = K + diag(sigma^2 / c)      chi^2 with as many as there are points
 
 The first needs no kernel. The second takes the model at its word: values farther from their predictions than kernel and
-noise allow mean that intervals are too narrow.
+noise allow mean that intervals are too narrow. The ridge confidence needs no such test: its own look for what norm,
+bound and noise cannot explain, and are shown here.
 """
 
 from __future__ import annotations
@@ -20,17 +21,19 @@ import numpy as np
 from scipy.special import chdtrc
 
 from superlevel.arrays import Labels
+from superlevel.confidence.ridge import RidgeLearned
 from superlevel.design import Design
 from superlevel.methods import Method
 from superlevel.posterior import Posterior
-from superlevel.records import Batch, View, summary
+from superlevel.records import Stop, View, summary
 from superlevel.study import designs
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.configuration import question
 from superlevel.study.events import Asked, DamagedError
 from superlevel.study.knowledge import Knowledge, Methods, as_text, deviations, know, noisier
-from superlevel.study.ledger import Asking, Fate, Ledger, fold
-from superlevel.study.status import kept
+from superlevel.study.ledger import Asking, Ledger, fold
+from superlevel.study.planning import seen
+from superlevel.study.status import WAY_OUT, kept
 from superlevel.study.storage.protocol import Entry, Note, Storage
 
 UNLIKELY = 1e-3  # probability of residuals as large as those seen, below which an assumption is contradicted
@@ -78,6 +81,8 @@ class Verification:
     doubts: tuple[str, ...]
     labels: Labels | None
     """(n,) as the log has them; None where it cannot be read."""
+    contradicted: bool = False
+    """Whether the measurements contradict what is assumed, so that nothing is declared."""
 
     @property
     def ok(self) -> bool:
@@ -99,7 +104,8 @@ class Verification:
             for what, text, verdict in self.statement
         ]
         outcome = "Nothing in the log speaks against this." if self.ok else "The log CONTRADICTS this: see above."
-        return "\n".join([f"Study {self.name!r}", *lines, *(f"  doubt: {doubt}" for doubt in self.doubts), outcome])
+        lines += [*(f"  doubt: {doubt}" for doubt in self.doubts), outcome]
+        return "\n".join([f"Study {self.name!r}", *lines, *[f"Next: {WAY_OUT}."] * self.contradicted])
 
 
 def verify(name: str, storage: Storage, *, watch: Watch | None = None) -> Verification:
@@ -115,14 +121,16 @@ def verify(name: str, storage: Storage, *, watch: Watch | None = None) -> Verifi
     beside = _kept(entries, makers, storage.noted(name))
     known = know(ledger, makers)
     checks = [log, labels, *beside, bounds, *_residuals(known)]
+    contradicted = known.stop is Stop.CONTRADICTED
     return Verification(
         name=name,
         claim=f"{question(ledger.created)}: {summary(known.labels)}, from {ledger.samples:,} measurements",
-        guarantee=guarantee(ledger, known.method),
+        guarantee=f"none: {known.stop}" if contradicted else guarantee(ledger, known.method),
         assumptions=assumptions(ledger, known),
         checks=tuple(checks),
         doubts=known.doubts,
         labels=known.labels,
+        contradicted=contradicted,
     )
 
 
@@ -171,7 +179,7 @@ def _plans(entries: list[Entry], ledger: Ledger, makers: Methods, watch: Watch |
             watch(done + 1, len(ledger.askings))
     if ledger.closed is not None:
         wrong += _mislabelled(_closing(entries, makers), ledger.closed, "the closing entry")
-    return _labels(len(ledger.askings) + (ledger.closed is not None), wrong), _bounds(gaps, weak)
+    return _labels(len(ledger.askings) + (ledger.closed is not None), wrong), _bounds(ledger, gaps, weak)
 
 
 def _closing(entries: list[Entry], makers: Methods) -> Knowledge:
@@ -237,16 +245,15 @@ def _view(known: Knowledge, method: Method, asked: Asked) -> View:
     assert known.state is not None
     if method.confidence.rounds_only:
         return method.view(known.state, phase=asked.phase)
-    ledger = known.ledger
-    out = (ledger.fate == Fate.OPEN) | (ledger.fate == Fate.FAILED)
-    return method.view(known.state, phase=asked.phase, pending=ledger.point[out], sizes=Batch(size=len(asked.points)))
+    return seen(method, known.state, known.ledger, phase=asked.phase, count=len(asked.points))
 
 
-def _bounds(gaps: list[float], weak: list[str]) -> Check:
+def _bounds(ledger: Ledger, gaps: list[float], weak: list[str]) -> Check:
     if weak:
         return Check(what="designs", finding=f"not as claimed in {'; '.join(weak[:SHOWN])}", holds=False)
     if not gaps:
-        return Check(what="designs", finding="the rule makes none: it takes one point after the other", holds=None)
+        finding = "the rule makes none: it takes one point after the other" if ledger.askings else "nothing was planned"
+        return Check(what="designs", finding=finding, holds=None)
     finding = f"{len(gaps):,}, each value and bound computed again; none can be beaten by more than {max(gaps):.2%}"
     return Check(what="designs", finding=finding, holds=True)
 
@@ -268,6 +275,8 @@ def _kept(entries: list[Entry], makers: Methods, noted: Note | None) -> list[Che
 def _residuals(known: Knowledge) -> list[Check]:
     if known.method is None or known.state is None:
         return [Check(what="noise", finding="there is no estimate yet", holds=None)]
+    if isinstance(known.state.learned, RidgeLearned):
+        return _assumed(known, known.method, known.state.learned)
     checks = [_noise(known, known.method)]
     if known.state.posterior is not None:
         checks.append(_predictions(known.state.posterior))
@@ -275,6 +284,29 @@ def _residuals(known: Knowledge) -> list[Check]:
     if known.method.problem.bound is not None and known.method.confidence.rounds_only:
         checks.append(_within(known.method.problem.bound, broken, rounds=len(known.infos)))
     return checks
+
+
+def _assumed(known: Knowledge, method: Method, learned: RidgeLearned) -> list[Check]:
+    """Noise, norm and bound against all measurements, as the ridge confidence has them."""
+    problem, samples = method.problem, known.ledger.samples
+    limits = {"norm": (problem.norm, "||theta||"), "bound": (problem.bound, "|f - mean|")}
+    given = {name: f"{size} <= {limit:g}" for name, (limit, size) in limits.items() if limit is not None}
+    said: dict[str, str] = {}
+    for sentence in learned.contradictions:
+        said.setdefault(_blamed(sentence, tuple(given)), sentence)
+    louder = said.get("noise")
+    checks = [_replicates(known, method) if louder is None else Check(what="noise", finding=louder, holds=False)]
+    for name, words in given.items():
+        finding = f"{words} explains all {samples:,} measurements" if samples else "nothing was measured yet"
+        holds = name not in said if samples else None
+        checks.append(Check(what=name, finding=said.get(name, finding), holds=holds))
+    return checks
+
+
+def _blamed(sentence: str, limits: tuple[str, ...]) -> str:
+    """The assumption that a contradiction speaks of: the first limit of f where it speaks of all of them."""
+    named = [name for name in limits if sentence.startswith(f"{name} is")]
+    return named[0] if named else limits[0] if sentence.startswith("nothing is left") else "noise"
 
 
 def _within(bound: float, broken: list[str], *, rounds: int) -> Check:

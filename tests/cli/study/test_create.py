@@ -100,7 +100,7 @@ def test_some_columns_may_be_chosen(terminal: Terminal) -> None:
         (("--threshold", 1, "--seed", -1), "seed is -1"),
         (("--threshold", 1, "--method", "melkk"), "choose out of melk"),
         (("--fraction-of-max", 0.1, "--method", "melk"), "melk is for Threshold"),
-        (("--threshold", 1, "--confidence", "rips"), "--kernel is auto: rounds with a guarantee need"),
+        (("--threshold", 1, "--confidence", "rips"), "--kernel is auto: a guarantee needs"),
         (("--threshold", 1, "--column", "west"), "column 'west' is missing: choose out of 'east', 'north'"),
         (("--threshold", 1, "--store", "memory:"), "it is gone when the command ends"),
         (("--threshold", 1, "--store", "mysql://x/y"), "give a URL such as"),

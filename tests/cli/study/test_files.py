@@ -11,6 +11,7 @@ from PIL import Image
 
 from superlevel.study import Result, Study
 from superlevel.study.events import chained
+from superlevel.study.stopping import stopping
 from superlevel.study.storage import open_storage
 from tests.cli.study.terminal import GIVEN, Terminal, read
 
@@ -34,6 +35,28 @@ def test_labels_are_those_of_the_study_and_numbers_are_exact(measured: Terminal)
     assert [float(row["mean"]) for row in rows] == campaign.mean.tolist()
     assert [[float(row["east"]), float(row["north"])] for row in rows] == campaign.points.tolist()
     assert [int(row["measurements"]) for row in rows] == study.ledger.counts.tolist()
+
+
+def test_stopping_is_when_each_point_was_decided_and_what_that_took(terminal: Terminal) -> None:
+    terminal.measured(2)
+    said = terminal.study("export", "harbour", "--out", "stopping.csv", "--what", "stopping")
+    rows = read(terminal.folder / "stopping.csv")
+    study = Study.open(URL, "harbour")
+    found = stopping(study.knowledge)
+    assert said.splitlines() == ["wrote 36 lines of stopping to stopping.csv", *str(found).splitlines()]
+    assert "20 measurements; the lower bound" in said
+    assert list(rows[0]) == ["east", "north", "label", "decided", "estimate", "lower", "upper", "interval"]
+    assert [row["decided"] for row in rows] == ["" if when < 0 else str(when) for when in found.decided.tolist()]
+    assert {row["decided"] for row in rows} == {"", "10", "20"}
+    assert all((row["label"] == "undecided") == (row["decided"] == "") for row in rows)
+    assert [float(row["estimate"]) for row in rows] == study.campaign().mean.tolist()  # type: ignore[union-attr]
+
+
+def test_a_report_says_how_far_the_campaign_is(measured: Terminal) -> None:
+    measured.study("report", "harbour")
+    text = (measured.folder / "harbour.html").read_text(encoding="utf-8")
+    assert "<h2>How far it is</h2>" in text
+    assert f"<p>{stopping(Study.open(URL, 'harbour').knowledge).lines()[0]}" in text
 
 
 def test_measurements_are_every_ticket_with_what_became_of_it(measured: Terminal) -> None:

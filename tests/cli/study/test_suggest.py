@@ -126,7 +126,9 @@ def test_when_everything_is_decided_it_says_so_and_writes_no_sheet(terminal: Ter
     assert "every point is decided" in terminal.batch()
     ran = terminal("study", "suggest", "harbour", "--csv", "next.csv")
     assert ran.code == 0
-    assert ran.out == "nothing to measure now: every point is decided\n"
+    stop, doubt = ran.out.splitlines()
+    assert stop == "nothing to measure now: every point is decided"
+    assert doubt.startswith("doubt: Threshold.value is -1000, but everything measured is between")
     assert not (terminal.folder / "next.csv").exists()
     found = terminal.data("study", "suggest", "harbour", "--csv", "next.csv")
     assert found["tickets"] == []

@@ -22,6 +22,7 @@ from typer.core import TyperCommand
 
 from superlevel.arrays import as_number
 from superlevel.errors import InputError, SuperlevelError
+from superlevel.files import file_name
 from superlevel.tables import comma_remedy
 
 if TYPE_CHECKING:
@@ -94,6 +95,12 @@ def _let_go(stream: int) -> NoReturn:
 def say(console: Console, sentence: str) -> None:
     """As it is: a name may hold anything, brackets too, and is copied in one piece."""
     console.print(_printable(sentence), markup=False, highlight=False, soft_wrap=True)
+
+
+def say_lines(console: Console, lines: Iterable[str]) -> None:
+    """One after the other."""
+    for line in lines:
+        say(console, line)
 
 
 def answer(document: Mapping[str, Any]) -> None:
@@ -237,11 +244,15 @@ class Decided:
     revised: int | None
     """Points that had another label before."""
     stop: str | None
+    contradicted: bool
+    """Whether that is because the measurements contradict what is assumed."""
+    doubts: tuple[str, ...]
 
     def __str__(self) -> str:
         parts = [f"{self.above:,} above, {self.undecided:,} undecided, {self.below:,} below"]
         parts += [f"{self.newly:,} newly decided"] * (self.newly is not None)
         parts += [f"{self.revised:,} revised"] * bool(self.revised)
+        parts += [str(self.stop)] * self.contradicted
         return "; ".join(parts)
 
 
@@ -272,7 +283,25 @@ def decide(study: Study, before: str | None) -> Decided:
         newly=None if pairs is None else sum(old == "?" != new for old, new in pairs),
         revised=None if pairs is None else sum("?" != old != new for old, new in pairs),
         stop=known.stop,
+        contradicted=known.contradicted,
+        doubts=known.doubts,
     )
+
+
+def way_out(store: str, storage: Storage, name: str) -> list[str]:
+    """What to do where the measurements contradict what is assumed, and the commands for it."""
+    from superlevel.study.status import WAY_OUT  # noqa: PLC0415
+
+    other, file = f"{name}-2", f"{file_name(name)}-measurements.csv"
+    typed = [
+        ("correct", name, "TICKET", "VALUE", "--reason", "WHY"),
+        ("export", name, "--what", "measurements", "--out", file),
+        ("create", other, "--points", "POINTS.csv"),
+        ("tell", other, file, "--exported"),
+    ]
+    remarks = ["", "", f"  # with the norm, bound or noise that is right, and all else as for {name!r}", ""]
+    commands = [command(store, storage, "study", *words) for words in typed]
+    return [f"next: {WAY_OUT}", *(f"  {line}{remark}" for line, remark in zip(commands, remarks, strict=True))]
 
 
 # ---------------------------------------------------------------------------------------- files

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 STANDING_IN = 1.0  # noise of a problem whose noise is estimated
+SPANNED = (
+    "without --norm the kernel's smoothness is only used through the span of its features, so that more measurements "
+    "are needed; `superlevel plan --norm` helps"
+)
 
 
 def run(
@@ -52,20 +56,30 @@ def run(
             metavar="M", help="Mean of f, taken off first, or auto: estimated. Default: auto if the kernel is, else 0."
         ),
     ] = None,
-    bound: Annotated[float | None, typer.Option(help="B with |f - mean| <= B; for --confidence rips.")] = None,
-    delta: Annotated[float, typer.Option(help="Allowed probability of any wrong label, with rips and rkhs.")] = 0.1,
+    bound: Annotated[
+        float | None, typer.Option(help="B with |f - mean| <= B; for rips, and for ridge where there is no --norm.")
+    ] = None,
+    delta: Annotated[
+        float, typer.Option(help="Allowed probability of any wrong label, with ridge, rips and rkhs.")
+    ] = 0.1,
     method: Annotated[
         str | None,
         typer.Option(help="melk, milk, truvar, lse, ... Default: melk, or milk for a fraction of the maximum."),
     ] = None,
     confidence: Annotated[
         str | None,
-        typer.Option(help="posterior (in batches), rips (in rounds, with a guarantee) or rkhs. Default: posterior."),
+        typer.Option(
+            help="ridge: in batches, all labels right at every moment with probability 1 - delta; rips: the same in "
+            "rounds, for noise with heavy tails too; posterior: as right as the kernel is; rkhs: of lse. Default: "
+            "ridge for melk and milk with --kernel, --noise and a --norm or --bound, else posterior."
+        ),
     ] = None,
     criterion: Annotated[
         str | None, typer.Option(help="Of melk and milk: greedy, average or worst. Default: greedy.")
     ] = None,
-    norm: Annotated[float | None, typer.Option(help="S with ||theta|| <= S; for --confidence rkhs.")] = None,
+    norm: Annotated[
+        float | None, typer.Option(help="S with ||theta|| <= S in the kernel's space; for ridge and rkhs.")
+    ] = None,
     misspecification: Annotated[float, typer.Option(help="How far f may be from every function of the kernel.")] = 0.0,
     tolerance: Annotated[float, typer.Option(help="Points this near to the level may get either label.")] = 0.0,
     ridge: Annotated[float | None, typer.Option(help="Regularisation; larger is cheaper and blurs more.")] = None,
@@ -89,7 +103,7 @@ def run(
     goal = as_goal(threshold, fraction)
     fit, deviation, middle = _fitted(kernel, noise, mean)
     options = {"confidence": confidence, "criterion": criterion}
-    _check_rounds(confidence, fit, batch)
+    _check_guarantee(confidence, fit, batch)
     seconds = common.hours("--lease", lease)
     with common.given_as("--points"):
         domain = Domain.read(points, columns=columns)
@@ -118,9 +132,12 @@ def run(
         study.note()  # for a quick `status`
     console = common.screen(as_json)
     common.say(console, f"created study {name!r} in {study.url}")
+    if _only_spanned(study):
+        common.say(console, SPANNED)
     if as_json:
         return common.answer(study.status(fresh=False).model_dump(mode="json"))
     console.print(common.facts(_rows(study)))
+    common.say_lines(console, (f"doubt: {doubt}" for doubt in study.knowledge.doubts))
     sheet = f"{file_name(name)}-sheet.csv"
     common.say(console, f"next: {common.command(store, storage, 'study', 'suggest', name, '--csv', sheet)}")
     return None
@@ -149,14 +166,18 @@ def _is_auto(text: str) -> bool:
     return text.strip().lower() == AUTO
 
 
-def _check_rounds(confidence: str | None, fit: list[str], batch: int | None) -> None:
-    """Rounds know what they need, and how long they are."""
-    if confidence != "rips":
-        return
-    if fit:
-        raise InputError(f"--{fit[0]}", AUTO, "rounds with a guarantee need kernel, noise and mean: give a value")
-    if batch is not None:
+def _check_guarantee(confidence: str | None, fit: list[str], batch: int | None) -> None:
+    """A guarantee rests on what is given, and rounds know how long they are."""
+    if confidence in ("rips", "ridge") and fit:
+        raise InputError(f"--{fit[0]}", AUTO, "a guarantee needs kernel, noise and mean: give a value")
+    if confidence == "rips" and batch is not None:
         raise InputError("--batch", batch, "rounds are as long as their guarantee needs: leave it out")
+
+
+def _only_spanned(study: Study) -> bool:
+    """Whether a guarantee makes no use of how smooth the kernel is."""
+    given = study.ledger.created
+    return given.options["confidence"] == "ridge" and given.norm is None and given.kernel is not None
 
 
 def _rows(study: Study) -> list[tuple[str, str]]:

@@ -27,6 +27,7 @@ class What(StrEnum):
     """What can be exported."""
 
     LABELS = "labels"
+    STOPPING = "stopping"
     MEASUREMENTS = "measurements"
     LOG = "log"
 
@@ -38,27 +39,32 @@ def run(
     what: Annotated[
         What,
         typer.Option(
-            help="labels: a CSV line for every point; measurements: a CSV line for every ticket, with what became of "
-            "it; log: a JSON line for every entry, with its digest."
+            help="labels: a CSV line for every point; stopping: a CSV line for every point, with how many measurements "
+            "there were when it was decided; measurements: a CSV line for every ticket, with what became of it; log: a "
+            "JSON line for every entry, with its digest."
         ),
     ] = What.LABELS,
     store: common.Store = common.DEFAULT_STORE,
 ) -> None:
-    """Write labels, measurements or the whole log to a file; numbers are exact, and the file is whole or as before.
+    """Write labels, when they were given, measurements or the log to a file; numbers are exact, and the file is whole.
 
     Example: superlevel study export harbour --out labels.csv
     """
     common.check_writable("--out", out)
     storage, study = common.opened(store, name)
+    said: list[str] = []
     with common.working(f"writing {what}"), replacing("--out", out) as beside:
         match what:
             case What.LABELS:
                 count = _write_labels(study, beside)
+            case What.STOPPING:
+                count, said = _write_stopping(study, beside)
             case What.MEASUREMENTS:
                 count = _write_measurements(study.ledger, beside)
             case What.LOG:
                 count = _write_log(storage.read(name), beside)
-    common.say(common.screen(), f"wrote {common.plural(count, 'line')} of {what} to {out}")
+    for sentence in (f"wrote {common.plural(count, 'line')} of {what} to {out}", *said):
+        common.say(common.screen(), sentence)
 
 
 def _write_labels(study: Study, path: Path) -> int:
@@ -67,6 +73,15 @@ def _write_labels(study: Study, path: Path) -> int:
     campaign = study.campaign()
     write_csv(campaign, path)
     return len(campaign.points)
+
+
+def _write_stopping(study: Study, path: Path) -> tuple[int, list[str]]:
+    """How many lines, and what the lines do not say."""
+    from superlevel.study.stopping import stopping  # noqa: PLC0415
+
+    found = stopping(study.knowledge)
+    found.write(path)
+    return len(found.points), found.lines()
 
 
 def _write_measurements(ledger: Ledger, path: Path) -> int:

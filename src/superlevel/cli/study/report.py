@@ -17,7 +17,7 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Page to write. Default: NAME.html.", show_default=False)] = None,
     store: common.Store = common.DEFAULT_STORE,
 ) -> None:
-    """Write one HTML page with everything in it: the map, decisions, what comes next and why, and what is claimed.
+    """Write one HTML page with everything in it: the map, what comes next and why, how it stopped, what is claimed.
 
     Everything that is claimed is checked against the log first, as `superlevel study verify` does.
 

@@ -29,7 +29,7 @@ def run(
 
     Example: superlevel study status harbour --fresh
     """
-    _, study = common.opened(store, name)
+    storage, study = common.opened(store, name)
     with common.working("computing what is decided"):
         status = study.status(fresh=fresh)
         if fresh:
@@ -42,9 +42,11 @@ def run(
     console.print(common.facts(_rows(status)))
     if not status.fresh:
         common.say(console, f"as of entry {status.read}: {_missing(since)}")
-    for doubt in status.doubts:
-        common.say(console, f"doubt: {doubt}")
-    common.say(console, f"next: {status.next}")
+    if status.contradicted:
+        common.say(console, str(status.stop))
+    common.say_lines(console, (f"doubt: {doubt}" for doubt in status.doubts))
+    ways = common.way_out(store, storage, name) if status.contradicted else [f"next: {status.next}"]
+    common.say_lines(console, ways)
     return None
 
 

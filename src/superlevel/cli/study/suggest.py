@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -68,24 +68,32 @@ def run(
         reasons = {reason.ticket: reason for reason in study.campaign().reasons} if tickets else {}
         if tickets or study.ledger.closed is None:
             study.note()  # a new estimate may have changed labels
+    standing = study.status(fresh=False)
     if sheet is not None and tickets:
         _write(sheet, tickets, study)
     if as_json:
         written = str(sheet) if sheet is not None and tickets else None
         listed = [_as_data(ticket, study.ledger, reasons, ticket.number in mine) for ticket in tickets]
         said = {"study": name, "worker": who, "stop": tickets.stop, "names": study.ledger.created.names}
-        return common.answer({**said, "tickets": listed, "csv": written})
+        doubts = {"contradicted": standing.contradicted, "doubts": list(standing.doubts)}
+        return common.answer({**said, **doubts, "tickets": listed, "csv": written})
     console = common.screen()
     if not tickets:
         common.say(console, f"nothing to measure now: {tickets.stop}")
-        return None
-    _show(console, study, tickets, reasons)
-    _remark(console, study, tickets, mine)
-    if sheet is not None:
+    else:
+        _show(console, study, tickets, reasons)
+        _remark(console, study, tickets, () if standing.contradicted else mine)
+    if sheet is not None and tickets:
         common.say(console, f"wrote {sheet}")
         common.say(console, f"next: fill it in, and {common.command(store, storage, 'study', 'tell', name, sheet)}")
-    else:
+    elif tickets and not standing.contradicted:
         common.say(console, "next: measure, and tell; --csv FILE writes a sheet to fill in")
+    if standing.contradicted and tickets:
+        common.say(console, f"these were open already, and nothing new is suggested: {standing.stop}")
+    if standing.stop is not None:
+        common.say_lines(console, (f"doubt: {doubt}" for doubt in standing.doubts))
+    if standing.contradicted:
+        common.say_lines(console, common.way_out(store, storage, name))
     return None
 
 
@@ -108,7 +116,7 @@ def _show(console: Console, study: Study, tickets: Tickets, reasons: Mapping[int
         common.say(console, f"and {len(tickets) - SHOWN:,} more: --csv writes them all")
 
 
-def _remark(console: Console, study: Study, tickets: Tickets, mine: set[int]) -> None:
+def _remark(console: Console, study: Study, tickets: Tickets, mine: Collection[int]) -> None:
     again = sum(ticket.number in mine for ticket in tickets)
     if again == len(tickets):
         more = again + study.ledger.created.batch

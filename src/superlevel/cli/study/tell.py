@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +16,7 @@ from rich.console import Console
 
 from superlevel.cli.study import common
 from superlevel.errors import InputError, SuperlevelError
+from superlevel.tables import UTF8, Table, length_fault, scan
 
 if TYPE_CHECKING:
     from superlevel.study.results import Receipt, Result, ResultsError
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from superlevel.study.study import Study
 
 SHOWN = 20  # mistakes
+FATE, MEASURED = "fate", "measured"
+ELSEWHERE = ("ticket", FATE, "late", "told")  # columns of `export` that speak of the study they are from
 REFUSED = 2
 
 
@@ -33,6 +38,14 @@ def run(
         bool,
         typer.Option(
             "--replicates", help="Lines without a ticket are new measurements, even where their very value is known."
+        ),
+    ] = False,
+    exported: Annotated[
+        bool,
+        typer.Option(
+            "--exported",
+            help="FILE is what `export --what measurements` wrote, of another study: what counts there is told by its "
+            "place, whatever its tickets are.",
         ),
     ] = False,
     worker: common.Worker = None,
@@ -49,7 +62,7 @@ def run(
     """
     storage, study = common.opened(store, name, worker=worker)
     console = common.screen(as_json)
-    sheet, results = _read(study, file, as_json)
+    sheet, results = _read(study, file, exported, as_json)
     with _refusing(study, sheet, as_json):
         receipt = study.check(results, replicates=replicates)
     said = {"study": name, "dry_run": dry_run, "blank": sheet.blank, "ignored": list(sheet.ignored), "mistakes": []}
@@ -66,7 +79,10 @@ def run(
     if as_json:
         return common.answer({**said, **asdict(receipt), **asdict(decided)})
     common.say(console, str(decided))
-    if study.ledger.closed is not None:
+    if decided.contradicted:
+        common.say_lines(console, (f"doubt: {doubt}" for doubt in decided.doubts))
+        common.say_lines(console, common.way_out(store, storage, name))
+    elif study.ledger.closed is not None:
         common.say(console, f"the study is closed; next: {common.command(store, storage, 'study', 'report', name)}")
     elif decided.stop is None:
         common.say(console, f"next: {common.command(store, storage, 'study', 'suggest', name)}")
@@ -102,13 +118,49 @@ def _decided(study: Study, before: str | None, later: str) -> common.Decided:
 # ---------------------------------------------------------------------------------------- the sheet
 
 
-def _read(study: Study, file: str, as_json: bool) -> tuple[Sheet, list[Result]]:
+def _read(study: Study, file: str, exported: bool, as_json: bool) -> tuple[Sheet, list[Result]]:
     from superlevel.study.sheets import SheetError  # noqa: PLC0415
 
+    content, called = _bytes(file), "what was piped in" if file == "-" else file
+    if exported:
+        content = _as_sheet(content, called, study.ledger.created.names)
     try:
-        return common.read_results(study, _bytes(file), "what was piped in" if file == "-" else file)
+        return common.read_results(study, content, called)
     except SheetError as error:
         raise _refusal(study, error.troubles, as_json) from error
+
+
+def _as_sheet(content: bytes, called: str, names: Sequence[str]) -> bytes:
+    """What was exported, as a sheet of the measurements that count, by their places; other lines are left empty."""
+    table = _table(content, called)
+    header = table.header.cells
+    kept = [place for place, column in enumerate(header) if column not in ELSEWHERE]
+    plain = {f"{name} (coordinate)": name for name in names}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([plain.get(header[place], header[place]) for place in kept])
+    for row in table.rows:
+        counts = row.cells[header.index(FATE)] == MEASURED
+        writer.writerow([row.cells[place] for place in kept] if counts else [])
+    return text.getvalue().encode()
+
+
+def _table(content: bytes, called: str) -> Table:
+    """What was exported, with all cells in their places."""
+    try:
+        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        rows = [row for row in scan(called, text) if any(row.cells)]
+    except UnicodeDecodeError as error:
+        raise InputError("FILE", f"{called!r}, which is not UTF-8 text", UTF8) from error
+    if not rows or not set(ELSEWHERE) <= set(rows[0].cells):
+        remedy = "give what `superlevel study export --what measurements` writes, or leave --exported out"
+        raise InputError("FILE", f"{called!r}, which has no columns {', '.join(ELSEWHERE)}", remedy)
+    table = Table(name=called, header=rows[0], rows=rows[1:])
+    for row in table.rows:
+        fault = length_fault(row.cells, table.header.cells)
+        if fault is not None:
+            raise table.error(row, fault)
+    return table
 
 
 def _bytes(file: str) -> bytes:
@@ -125,7 +177,11 @@ def _refusing(study: Study, sheet: Sheet, as_json: bool) -> Iterator[None]:
     try:
         yield
     except ResultsError as error:
-        raise _refusal(study, _troubles(error, sheet.lines), as_json) from error
+        hint = "lines of another study's measurements, as `export` writes them, are told with --exported"
+        refusal = _refusal(study, _troubles(error, sheet.lines), as_json)
+        if FATE in sheet.ignored:
+            common.say(common.screen(True), hint)
+        raise refusal from error
 
 
 def _troubles(error: ResultsError, lines: tuple[Line, ...]) -> list[Trouble]:

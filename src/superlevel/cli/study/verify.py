@@ -59,6 +59,7 @@ def run(
         common.answer(_document(found))
     else:
         _show(common.screen(), found)
+        common.say_lines(common.screen(), common.way_out(store, storage, name) if found.contradicted else ())
     if not found.ok:
         raise typer.Exit(CONTRADICTED)
 
@@ -77,8 +78,7 @@ def _show(console: Console, found: Verification) -> None:
     for what, text, verdict in found.statement:
         page.add_row(Text(what, style="dim"), Text(text), Text(verdict, style=STYLES.get(verdict, "dim")))
     console.print(page)
-    for doubt in found.doubts:
-        common.say(console, f"doubt: {doubt}")
+    common.say_lines(console, (f"doubt: {doubt}" for doubt in found.doubts))
     outcome = "Nothing in the log speaks against this." if found.ok else "The log CONTRADICTS this: see above."
     common.say(console, outcome)
 
@@ -87,6 +87,7 @@ def _document(found: Verification) -> dict[str, object]:
     return {
         "study": found.name,
         "ok": found.ok,
+        "contradicted": found.contradicted,
         "claim": found.claim,
         "guarantee": found.guarantee,
         "assumptions": dict(found.assumptions),

@@ -135,7 +135,9 @@ class Sql:
             ended = and_(TICKETS.c.worker != worker, TICKETS.c.until < now)
             mine = and_(TICKETS.c.study_id == study.id, TICKETS.c.worker == worker)
             free = and_(TICKETS.c.study_id == study.id, or_(TICKETS.c.worker.is_(None), ended))
-            kept = _take(connection, mine, count=count, lease=lease)
+            # Whoever looks for free tickets may hold a lock on one that has just become ours: wait for it. Nobody waits
+            # for anything after that, so that there is no circle.
+            kept = _take(connection, mine, count=count, lease=lease, patient=True)
             new = _take(connection, free, count=count - len(kept), lease=lease)
         return sorted(kept + new)
 
@@ -226,13 +228,15 @@ def _numbers(connection: Connection, numbers: Sequence[int]) -> Select[int]:
     return select(items.c.value.label("number"))
 
 
-def _take(connection: Connection, which: ColumnElement[bool], *, count: int, lease: Lease) -> list[int]:
-    """The first of these tickets, given to somebody; without those that another claim is just giving away."""
+def _take(
+    connection: Connection, which: ColumnElement[bool], *, count: int, lease: Lease, patient: bool = False
+) -> list[int]:
+    """The first of these tickets, given to somebody; without those that others hold just now, unless one is patient."""
     if count < 1:
         return []
     chosen = select(TICKETS.c.study_id, TICKETS.c.number).where(which).order_by(TICKETS.c.number).limit(count)
     # A table expression is computed once; a plain subquery with a limit may be computed again for every row.
-    first = chosen.with_for_update(skip_locked=True).cte()
+    first = chosen.with_for_update(skip_locked=not patient).cte()
     given = update(TICKETS).where(TICKETS.c.study_id == first.c.study_id, TICKETS.c.number == first.c.number)
     given = given.values(worker=lease.worker, until=lease.until)
     return list(connection.scalars(given.returning(TICKETS.c.number)))

@@ -1,0 +1,258 @@
+"""How a campaign stopped: when each point was decided, between which limits f is there, and how much that took.
+
+    efficiency   measurements used / the lower bound at the estimated function
+
+The lower bound is what every method needs on average that is right with probability 1 - delta for all functions of the
+kernel's space (`superlevel.bounds`). It is the one of the estimate, because f is unknown, and only decided points
+count: at an undecided one f may be at the level itself, and a bound that is as large as one likes says nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from superlevel.arrays import Array, Indices, Labels, Mask
+from superlevel.bounds import LowerBound
+from superlevel.bounds.exact import make_instance
+from superlevel.bounds.lower import information, scaled
+from superlevel.bounds.planning import LOOSE, Case
+from superlevel.bounds.saddle import saddle
+from superlevel.bounds.setting import as_noise, margins
+from superlevel.errors import InputError
+from superlevel.goals import UNDECIDED, FractionOfMax, Threshold
+from superlevel.problem import Problem
+from superlevel.records import summary
+from superlevel.report.campaign import WORDS, headings, numbers, write_rows
+from superlevel.simulation import Run
+
+COLUMNS = ("label", "decided", "estimate", "lower", "upper", "interval")
+"""What a table has of every point, after its coordinates."""
+LARGEST = {Threshold: 5_000, FractionOfMax: 500}  # points that a bound is computed for: more take minutes
+NOTHING = 1e-300  # a tolerance that leaves points out that are at the level, and no others
+SHARES = {0.5: "half", 0.9: "nine in ten", 1.0: "the last"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stopping:
+    """When each point was decided, and what that took. The lower bound is computed when it is first asked for."""
+
+    names: tuple[str, ...]
+    """(d,) of the coordinates."""
+    points: Array
+    """(n, d)"""
+    problem: Problem | None
+    """None before there is an estimate of what is not given."""
+    labels: Labels
+    """(n,) +1 above, 0 undecided, -1 below."""
+    decided: Indices
+    """(n,) measurements that were told when the label was given that the point has kept since; -1 where undecided."""
+    samples: int
+    """Measurements in all."""
+    estimate: Array | None
+    """(n,) what f is thought to be; None for a confidence that takes each round by itself."""
+    lower: Array | None
+    """(n,) where f lies at every point."""
+    upper: Array | None
+    sources: tuple[str, ...] | None
+    """(n,) which kind of interval is the narrowest at each point; None where there is one kind only."""
+    ended: str | None
+    """Why nothing more is measured, in words; None while something is."""
+    guarantee: str = ""
+    """In which sense the labels are right."""
+
+    @property
+    def counted(self) -> Mask:
+        """(n,) the points that the lower bound is for."""
+        return np.asarray(self.labels != UNDECIDED)
+
+    @property
+    def lower_bound(self) -> LowerBound | None:
+        """How many measurements every method needs on average to decide the points that are decided.
+
+        None, or zero, where the `reason` says why.
+        """
+        return self._bound[0]
+
+    @property
+    def reason(self) -> str:
+        """Why there is no efficiency; empty where there is one."""
+        return self._bound[1]
+
+    @property
+    def efficiency(self) -> float:
+        """How many times the lower bound was measured: 1 is the best on average. NaN where there is a `reason`."""
+        if self.reason or self.lower_bound is None:
+            return math.nan
+        return self.samples / self.lower_bound.samples
+
+    @cached_property
+    def _bound(self) -> tuple[LowerBound | None, str]:
+        """The bound, and what speaks against comparing with it."""
+        if self.problem is None:
+            return None, "kernel and noise are not estimated yet"
+        if self.estimate is None:
+            return None, "rounds that are taken each by itself leave no estimate of the function"
+        missing = self._missing(self.problem, self.estimate)
+        if missing:
+            return None, missing
+        found = bound(self.problem, self.estimate, self.counted)
+        if found is None:
+            return None, "the decided points are within the tolerance, or have one label whatever f is"
+        return found, "" if found.samples else f"with delta = {self.problem.delta:g} a guess may do"
+
+    def _missing(self, problem: Problem, estimate: Array) -> str:
+        """What there is no bound without."""
+        fraction, largest = isinstance(problem.goal, FractionOfMax), LARGEST[type(problem.goal)]
+        faults = {
+            "nothing was measured": not self.samples,
+            "no point is decided": not self.counted.any(),
+            "some points are measured without noise": np.min(problem.noise) == 0.0,
+            "the estimate is nowhere above zero": fraction and float(estimate.max()) <= 0.0,
+            f"for more than {largest:,} points it takes minutes": len(self.labels) > largest,
+        }
+        return next((fault for fault, there in faults.items() if there), "")
+
+    def table(self) -> list[dict[str, object]]:
+        """A line for every point: coordinates by name, then ``COLUMNS``; None where there is nothing to say."""
+        n, names = len(self.labels), headings(self.names, COLUMNS)
+        told = (
+            (WORDS[label] for label in self.labels.tolist()),
+            (None if when < 0 else when for when in self.decided.tolist()),
+            *(numbers(values, n) for values in (self.estimate, self.lower, self.upper)),
+            [None] * n if self.sources is None else self.sources,
+        )
+        return [
+            dict(zip(names, point, strict=True)) | dict(zip(COLUMNS, rest, strict=True))
+            for point, *rest in zip(self.points.tolist(), *told, strict=True)
+        ]
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """The lines of `table` as a CSV file, whole or not at all."""
+        write_rows(path, (*headings(self.names, COLUMNS), *COLUMNS), self.table())
+
+    def __str__(self) -> str:
+        """A few lines."""
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """What was used and what is the least; when the points were decided; why nothing more is measured."""
+        told = [f"{_several(self.samples, 'measurement')}; {self._compared()}", self._when()]
+        return [*told, *([] if self.ended is None else [self.ended])]
+
+    def _compared(self) -> str:
+        """The efficiency in words."""
+        if self.reason or self.lower_bound is None:
+            return f"no lower bound to compare with: {self.reason}"
+        which = "" if self.counted.all() else f" for the {_several(int(self.counted.sum()), 'point')} decided"
+        words = f"the lower bound{which} at the estimated function is {rounded(self.lower_bound.samples)}"
+        words += f", with {_several(self._near, 'point')} within the tolerance left out" * bool(self._near)
+        less = ", which no method reaches on average that is right for every function of the kernel's space"
+        return f"{words}: {rounded(self.efficiency)} times" + less * (self.efficiency < 1)
+
+    @property
+    def _near(self) -> int:
+        """Decided points that the lower bound leaves out, because they may be declared either way."""
+        if self.problem is None or self.estimate is None or not self.problem.tolerance:
+            return 0
+        return int((margins(self.problem.goal, self.estimate)[self.counted] <= self.problem.tolerance).sum())
+
+    def _when(self) -> str:
+        """The first points that were decided, half of them, and the last."""
+        times = np.sort(self.decided[self.counted]).tolist()
+        if not times:
+            return summary(self.labels)
+        told = {times[math.ceil(share * len(times)) - 1]: words for share, words in SHARES.items()}
+        parts = [f"{words} after {when:,}" for when, words in told.items() if when > 0]
+        early = times.count(0)
+        parts[:0] = [f"{early:,} before the first measurement"] * bool(early)
+        return f"{summary(self.labels)}; of those decided {', '.join(parts)}"
+
+
+def of_run(run: Run, problem: Problem) -> Stopping:
+    """How a simulated campaign stopped, for the problem of its method."""
+    if len(run.labels) != problem.domain.n:
+        raise InputError("problem", f"of {problem.domain.n} points", f"give that of the run, of {len(run.labels)}")
+    return Stopping(
+        names=problem.domain.names,
+        points=problem.domain.points,
+        problem=problem,
+        labels=run.labels,
+        decided=run.decided,
+        samples=run.samples,
+        estimate=run.estimate,
+        lower=None if run.intervals is None else run.intervals.lower,
+        upper=None if run.intervals is None else run.intervals.upper,
+        sources=run.sources,
+        ended=run.reason,
+    )
+
+
+def bound(problem: Problem, values: Array, counted: Mask) -> LowerBound | None:
+    """The lower bound for deciding the counted points (n,) if f has these values (n,), with some noise everywhere.
+
+    A point that has one label whatever f is needs nothing, and neither does one within the tolerance or exactly at the
+    level. None where no other is counted.
+    """
+    values = _in_space(problem, values)
+    counted = counted & (margins(problem.goal, values) > problem.tolerance)
+    match problem.goal:
+        case Threshold(alpha):
+            counted = counted & (problem.domain.diagonal() > 0.0)
+            if not counted.any():
+                return None
+            within = replace(problem, tolerance=max(problem.tolerance, NOTHING))
+            return Case(problem=within, values=np.where(counted, values, alpha), ridge=None, rtol=LOOSE).lower
+        case FractionOfMax() as goal:
+            if not counted.any() or float(values.max()) <= 0.0:
+                return None
+            if counted.all():
+                return Case(problem=problem, values=values, ridge=None, rtol=LOOSE).lower
+            return _fraction(problem, goal, values, counted)
+
+
+def _fraction(problem: Problem, goal: FractionOfMax, values: Array, counted: Mask) -> LowerBound | None:
+    """Of some points: any other may still be the maximum, so that pairs with it stay."""
+    sound = as_noise(problem.noise, problem.domain.n)
+    whole = make_instance(
+        problem.domain,
+        values,
+        goal,
+        loudness=sound.loudness,
+        mean=problem.mean,
+        tolerance=problem.tolerance,
+        ridge=None,
+        rtol=LOOSE,
+    )
+    inside, outside = (places[counted[places]] for places in (whole.inside, whole.outside))
+    if not inside.size + outside.size:
+        return None
+    found = saddle(replace(whole, inside=inside, outside=outside), rtol=LOOSE)
+    return LowerBound(
+        samples=scaled(information(sound.sigma, problem.delta), found.lower_bound),
+        complexity=found.value,
+        lower_bound=found.lower_bound,
+        weights=found.weights,
+        status=found.status,
+    )
+
+
+def _in_space(problem: Problem, values: Array) -> Array:
+    """The nearest linear function, where pairs need one: an estimate that was put into its intervals may be none."""
+    if problem.domain.kernel is not None or isinstance(problem.goal, Threshold):
+        return values
+    points = problem.domain.points
+    return np.asarray(problem.mean + points @ np.linalg.lstsq(points, values - problem.mean, rcond=None)[0])
+
+
+def _several(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def rounded(number: float) -> str:
+    """As many digits as say something."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"

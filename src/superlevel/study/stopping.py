@@ -1,0 +1,67 @@
+"""How a campaign stopped, from its log: the labels of every plan say when each point was decided."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from superlevel.arrays import Labels
+from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds
+from superlevel.records import Stop
+from superlevel.report.stopping import Stopping
+from superlevel.simulation import settled
+from superlevel.study.assumptions import guarantee
+from superlevel.study.knowledge import SIGNS, Knowledge
+from superlevel.study.ledger import Ledger
+from superlevel.study.study import CLOSED
+
+
+def stopping(known: Knowledge) -> Stopping:
+    """When each point was decided, as the plans found it, and what that took; corrections do not change what was.
+
+    The lower bound is for the noise that is given: what single measurements say of their own is not in it.
+    """
+    ledger, state = known.ledger, known.state
+    bounds = None if state is None else _said(state.intervals)
+    return Stopping(
+        names=tuple(ledger.created.names),
+        points=np.array(ledger.created.points),
+        problem=None if known.method is None else known.method.problem,
+        labels=known.labels,
+        decided=settled([*_moments(ledger), (ledger.samples, known.labels)]),
+        samples=ledger.samples,
+        estimate=None if state is None else state.estimate,
+        lower=None if bounds is None else bounds.lower,
+        upper=None if bounds is None else bounds.upper,
+        sources=known.infos[-1].sources if known.infos else None,
+        ended=_ended(known),
+        guarantee="" if known.stop is Stop.CONTRADICTED else guarantee(ledger, known.method),
+    )
+
+
+def _moments(ledger: Ledger) -> list[tuple[int, Labels]]:
+    """Measurements and labels of every moment that the log has labels of, in their order."""
+    plans = sorted((item.asked for item in ledger.askings), key=lambda asked: asked.seen)
+    found = [(asked.samples, asked.labels) for asked in plans]
+    if ledger.closed is not None:  # nothing is planned after that
+        found.append((ledger.closed.samples, ledger.closed.labels))
+    return [(samples, _as_labels(text)) for samples, text in found if len(text) == ledger.n]  # `verify` tells of others
+
+
+def _as_labels(text: str) -> Labels:
+    """(n,) the labels that `as_text` wrote."""
+    signs = np.frombuffer(text.encode("ascii", "replace"), dtype=np.uint8)
+    above, below = (signs == ord(SIGNS[label]) for label in (ABOVE, BELOW))
+    return np.where(above, ABOVE, np.where(below, BELOW, UNDECIDED)).astype(np.int8)
+
+
+def _said(bounds: Bounds | None) -> Bounds | None:
+    """None where nothing is said of any point, as after a contradiction."""
+    if bounds is None or not (np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any()):
+        return None
+    return bounds
+
+
+def _ended(known: Knowledge) -> str | None:
+    if known.stop is not None:
+        return known.stop.value
+    return CLOSED if known.ledger.closed is not None else None
