@@ -10,7 +10,7 @@ known and its noise is not, so that weights u that are made from the places alon
 
 c and u minimise q + ||v - m||^2 / kappa^2: with e = v - c m, G = Phi' Phi of the batch and W = (G + kappa^2)^-1,
 
-    c = m' W v / (q + m' W m),     u = Phi W e.
+    c = m' W v / (q + m' W m),     u = Phi W e = (Phi Phi' + kappa^2)^-1 Phi e.
 
 Earlier weights change in common only, by c; that is what keeps X a martingale whatever the places depend on. Its
 quadratic variation is Q = q / p^2, and p begins as q ||v|| / <m, v>, which makes Q the information about f(x) in units
@@ -32,7 +32,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import qr
 
 from superlevel import linalg
 from superlevel.arrays import Array, frozen
@@ -42,6 +42,7 @@ from superlevel.goals import Bounds
 RHOS = np.array([4.0, 256.0, 16384.0])  # as for a normal mean with that much information, where ||v|| is 1
 KAPPA = 4.0  # an estimate's noise against its bias: about the width of an interval in deviations
 LEAST = 1e-6  # of c: what was learned so far is never thrown away
+DIGITS = 1e-12  # of the product of two vectors' lengths: an inner product below is rounding
 NOTHING = 1e-100  # a variance below this is of a point that a batch does not reach
 
 
@@ -66,33 +67,40 @@ class Martingales:
 
     def told(self, features: Array, information: Array, sums: Array, missed: Array) -> Martingales:
         """With a batch: its information w (n,) at each point, sums (n,) of y / sigma^2, and h (n,)."""
-        sizes, axes = eigh(linalg.moment(features, information), lower=True, check_finite=False, driver="evd")
-        sizes = np.maximum(sizes, 0.0)
-        wanted, before = features @ axes, self.means @ axes
-        inverse = 1.0 / (sizes + KAPPA**2)
-        kept = self._kept(wanted, before, inverse)
+        if not information.any():
+            return self
+        rows, values = _batch(features, information, sums)
+        factor = _shifted(rows)
+        wanted, before = linalg.inner(features, rows), linalg.inner(self.means, rows)
+        kept = self._kept(features, linalg.whiten(factor, wanted), linalg.whiten(factor, before))
         open_ = wanted - kept[:, None] * before
-        solved = open_ * inverse
-        variances = np.square(solved) @ sizes
+        weights = linalg.cholesky_solve(factor, np.asfortranarray(open_.T)).T  # u = (Phi Phi' + kappa^2)^-1 Phi e
+        variances = linalg.squared_norms(weights)
         total = kept**2 * self.variances + variances
-        moved = np.sqrt(variances * float((information * missed**2).sum()))
-        moved += ROUNDING * sizes.sum() * np.linalg.norm(solved, axis=1)  # so far may m and Phi' u be apart
+        off = float((information * missed**2).sum()) + float((ROUNDING * rows).ravel() @ (ROUNDING * rows).ravel())
         seen = (self.variances > 0) | (total > NOTHING)  # never begun anew: a second martingale has no share of delta
-        means = kept[:, None] * before + solved * sizes
+        means = kept[:, None] * self.means + weights @ rows
+        scales = np.where(self.variances > 0, kept * self.scales, _first(features, means, total))
         return Martingales(
-            estimates=np.where(seen, kept * self.estimates + solved @ (wanted.T @ sums), 0.0),
-            means=np.where(seen[:, None], means @ axes.T, 0.0),
+            estimates=np.where(seen, kept * self.estimates + weights @ values, 0.0),
+            means=np.where(seen[:, None], means, 0.0),
             variances=np.where(seen, total, 0.0),
-            scales=np.where(seen, np.where(self.variances > 0, kept * self.scales, _first(wanted, means, total)), 0.0),
-            misses=np.where(seen, kept * self.misses + moved, 0.0),
+            scales=np.where(seen, scales, 0.0),
+            misses=np.where(seen, kept * self.misses + np.sqrt(variances * off), 0.0),
         )
 
-    def _kept(self, wanted: Array, before: Array, inverse: Array) -> Array:
-        """(n,) c; zero where there is nothing to keep."""
-        begun = self.variances > 0
-        weighted = before * inverse
-        best = np.vecdot(weighted, wanted) / np.where(begun, self.variances + np.vecdot(weighted, before), 1.0)
-        return np.where(begun, np.maximum(best, LEAST), 0.0)
+    def _kept(self, features: Array, wanted: Array, before: Array) -> Array:
+        """(n,) c, from Phi v and Phi m in coordinates where Phi Phi' + kappa^2 is 1; zero with nothing to keep.
+
+        a' W b = (a' b - (Phi a)' (Phi Phi' + kappa^2)^-1 (Phi b)) / kappa^2
+        """
+        begun, lengths = self.variances > 0, linalg.squared_norms(self.means)
+        across = np.vecdot(self.means, features) - np.vecdot(before, wanted)
+        along = np.maximum(lengths - linalg.squared_norms(before), 0.0)
+        best = across / np.where(begun, KAPPA**2 * self.variances + along, 1.0)
+        # A point that is hardly reached has an m of hardly any length, and across may be rounding: what it has is kept.
+        certain = np.abs(across) > DIGITS * np.sqrt(lengths * linalg.squared_norms(features))
+        return np.where(begun, np.where(certain, np.maximum(best, LEAST), 1.0), 0.0)
 
     def bounds(self, features: Array, delta: float) -> Bounds:
         """(n,) where <theta, phi(x)> is, for all points and batches with probability 1 - delta."""
@@ -104,6 +112,24 @@ class Martingales:
         half = scales * np.sqrt(squares.min(axis=1)) + np.linalg.norm(features - self.means, axis=1) + self.misses
         half = np.where(begun, half, np.inf)
         return Bounds(lower=self.estimates - half, upper=self.estimates + half)
+
+
+def _batch(features: Array, information: Array, sums: Array) -> tuple[Array, Array]:
+    """Phi (k, r) and y (k,) of a batch, over sigma: no more rows than features, with the same Phi' Phi and Phi' y."""
+    support = np.flatnonzero(information)
+    roots = np.sqrt(information[support])
+    rows, values = features[support] * roots[:, None], sums[support] / roots
+    if len(rows) <= features.shape[1]:
+        return rows, values
+    turned, triangle = qr(rows, mode="economic", check_finite=False)
+    return np.ascontiguousarray(triangle), turned.T @ values
+
+
+def _shifted(rows: Array) -> Array:
+    """The lower factor of Phi Phi' + kappa^2."""
+    matrix = linalg.gram(rows)
+    linalg.add_to_diagonal(matrix, KAPPA**2)
+    return linalg.cholesky(matrix)
 
 
 def _first(wanted: Array, means: Array, variances: Array) -> Array:

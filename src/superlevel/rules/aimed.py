@@ -32,7 +32,7 @@ WIDTH = 0.5  # c: a gap is taken to be at least half of what it may be wrong by
 TOGETHER = 0.25  # of the largest half-width: nothing is aimed at more closely, as long as that is so large
 GIVEN_UP = 2  # failures for each measurement, and one more: then a point is left alone where there are others
 RADIUS = 4.0  # R of an ellipsoid, about
-SMALL = 1e-9  # of the largest aim, and of the largest share that is missing: nothing
+HALF = 0.5  # of a measurement
 CLOSEST = 1e-6  # of the largest aim: the smallest that a design can be made for
 
 
@@ -110,10 +110,13 @@ class AimedRule:
 
 
 def followed(shares: Array, begun: Array | Indices, total: int) -> Indices:
-    """(n,) counts with sum ``total`` that bring those (n,) that were begun towards the shares of all together."""
-    missing = np.maximum(shares * (begun.sum() + total) - begun, 0.0)
-    missing[missing < SMALL * missing.max()] = 0.0
-    return design.apportion(normalised(missing), total)
+    """(n,) counts with sum ``total`` that bring those (n,) that were begun towards the shares of all together.
+
+    What is missing less than half a measurement waits: a rounding that serves every point would serve little else.
+    """
+    missing = normalised(np.maximum(shares * (begun.sum() + total) - begun, 0.0))
+    worth_one = missing * total >= HALF
+    return design.apportion(normalised(missing * worth_one) if worth_one.any() else missing, total)
 
 
 def _failing(view: View) -> Mask:
