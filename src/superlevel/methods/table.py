@@ -39,7 +39,7 @@ LARGEST = 1e100
 BETA = 3.0  # beta^1/2 of the paper's experiments
 GROWTH = 1.2  # of a batch over the one before: a fifth more than was needed at most, and a tenth on average
 LARGEST_GROWTH = 10.0
-DESIGN = {"rips": 0.01, "posterior": 0.01, "rkhs": 0.01, "ridge": 0.05}  # the guarantee of ridge is in its intervals
+DESIGN = {"rips": 0.01, "posterior": 0.01, "rkhs": 0.01, "ridge": 0.05}  # whose guarantee is in its intervals
 BOTH = (Threshold, FractionOfMax)
 
 

@@ -32,7 +32,7 @@ WIDTH = 0.5  # c: a gap is taken to be at least half of what it may be wrong by
 TOGETHER = 0.25  # of the largest half-width: nothing is aimed at more closely, as long as that is so large
 GIVEN_UP = 2  # failures for each measurement, and one more: then a point is left alone where there are others
 RADIUS = 4.0  # R of an ellipsoid, about
-HALF = 0.5  # of a measurement
+TENTH = 0.1  # of a measurement
 CLOSEST = 1e-6  # of the largest aim: the smallest that a design can be made for
 
 
@@ -112,10 +112,10 @@ class AimedRule:
 def followed(shares: Array, begun: Array | Indices, total: int) -> Indices:
     """(n,) counts with sum ``total`` that bring those (n,) that were begun towards the shares of all together.
 
-    What is missing less than half a measurement waits: a rounding that serves every point would serve little else.
+    Less than a tenth of a measurement that is missing waits: a rounding that serves all would serve little else.
     """
     missing = normalised(np.maximum(shares * (begun.sum() + total) - begun, 0.0))
-    worth_one = missing * total >= HALF
+    worth_one = missing * total >= TENTH
     return design.apportion(normalised(missing * worth_one) if worth_one.any() else missing, total)
 
 
