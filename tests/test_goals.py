@@ -246,10 +246,9 @@ def test_a_point_that_is_out_by_the_tolerance_alone_may_still_be_the_maximum() -
     lower, upper = np.array([-0.8, 0.5, 0.5]), np.array([0.81, 0.5, 0.5])
     share, tolerance = 0.9, 0.04
     certain = Bounds(lower=lower[:, None] - share * upper, upper=upper[:, None] - share * lower)
-    deciding = Bounds(lower=certain.lower + tolerance, upper=certain.upper - tolerance)
-    # The first seems out, but only because the tolerance allows it; let it be read so.
-    deciding.upper.flags.writeable = True
-    deciding.upper[0, 1] = -1e-9
+    narrow = certain.upper - tolerance
+    narrow[0, 1] = -1e-9  # the first seems out, but only because the tolerance allows it
+    deciding = Bounds(lower=certain.lower + tolerance, upper=narrow)
     goal = FractionOfMax(1 - share)
     before = Reading(labels=np.zeros(3, dtype=np.int8), undecided=goal.directions(3))
     hasty, careful = goal.read(before, deciding), goal.read(before, deciding, certain)

@@ -180,6 +180,11 @@ Reader: TypeAlias = Threshold | FractionOfMax | FractionByPoints
 """A goal, with the directions by which it is read."""
 
 
+def unread(reader: Reader, n: int) -> Reading:
+    """Nothing of n points is decided."""
+    return Reading(labels=np.zeros(n, dtype=np.int8), undecided=reader.directions(n))
+
+
 def _declared(labels: Labels, *, above: Mask, below: Mask) -> Labels:
     declared = labels.copy()
     declared[above] = ABOVE

@@ -29,8 +29,9 @@ from superlevel.confidence.deciding import narrowed
 from superlevel.confidence.ridge import Ridge
 from superlevel.errors import InputError
 from superlevel.features import Features
-from superlevel.goals import UNDECIDED, Bounds, Reading, Threshold
+from superlevel.goals import UNDECIDED, Bounds, Reading, Threshold, unread
 from superlevel.methods import Method
+from superlevel.methods.affordable import unit_features
 from superlevel.problem import Problem
 from superlevel.records import Knowledge, State
 
@@ -110,7 +111,7 @@ def norm_of(problem: Problem, values: ArrayLike) -> float:
 def expressed(problem: Problem, values: ArrayLike) -> Expressed:
     """The guess (n,) as the kernel has it."""
     f = as_values(problem.domain, values)
-    features = _confidence(_method(replace(problem, goal=Threshold(0.0), norm=1.0, bound=None))).features
+    features, _ = unit_features(replace(problem, norm=1.0))
     passing = problem.misspecification + MATTERS * problem.tolerance
     rises = f - problem.mean
     theta = _fitted(features, rises, passing=None if problem.domain.kernel is None else passing)
@@ -213,8 +214,8 @@ class _Run:
         return self._anew(narrowed(shifted, problem.tolerance), shifted)
 
     def _anew(self, deciding: Bounds, certain: Bounds) -> Reading:
-        goal, n = self.method.problem.goal, len(self.f)
-        return goal.read(Reading(labels=np.zeros(n, dtype=np.int8), undecided=goal.directions(n)), deciding, certain)
+        goal = self.method.problem.goal
+        return goal.read(unread(goal, len(self.f)), deciding, certain)
 
     def _stuck(self, state: State, history: list[tuple[int, int, float]]) -> bool:
         """Whether ten times the measurements decided nothing and made the widest interval no narrower.

@@ -21,7 +21,7 @@ import numpy as np
 
 from superlevel.arrays import Array, Indices
 from superlevel.confidence.deciding import narrowed
-from superlevel.goals import Bounds, FractionByPoints, FractionOfMax, Reader, Reading, Threshold
+from superlevel.goals import Bounds, FractionByPoints, FractionOfMax, Reader, Threshold, unread
 from superlevel.posterior import Posterior
 from superlevel.records import Beginning, Knowledge, Plan, State
 
@@ -71,8 +71,7 @@ class PosteriorConfidence:
 
     def begin(self) -> Beginning:
         """Before the first measurement: nothing is decided."""
-        n = len(self.prior.mean)
-        reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.reader.directions(n))
+        reading = unread(self.reader, len(self.prior.mean))
         return Beginning(reading=reading, posterior=self.prior, intervals=self._intervals(self.prior))
 
     def width(self, state: State) -> tuple[float, float | Array]:

@@ -30,7 +30,7 @@ from superlevel.confidence.mixture import Spectrum, spectrum
 from superlevel.confidence.union import Martingales, begin
 from superlevel.evidence import Evidence, nothing, summed
 from superlevel.features import Features
-from superlevel.goals import Bounds, FractionOfMax, Goal, Reading, Threshold
+from superlevel.goals import Bounds, FractionOfMax, Goal, Threshold, unread
 from superlevel.linalg import squared_norms
 from superlevel.records import Beginning, Knowledge, Plan, State
 
@@ -98,7 +98,7 @@ class Ridge:
         A batch may contradict them first. Only where no measurement tells anything there is nothing to wait for.
         """
         n = len(self.misses)
-        reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.goal.directions(n))
+        reading = unread(self.goal, n)
         learned = self._learned(nothing(n), begin(self.features.array), ())
         if not self.features.array.any():
             reading = self.goal.read(reading, narrowed(learned.bounds, self.tolerance))
@@ -152,8 +152,9 @@ class Ridge:
         """What follows from the measurements, those of the sample among them."""
         found = spectrum(self.features.array, evidence, self.misses)
         mixed, union = found.points(SHARE * self.delta), martingales.bounds(self.features.array, SHARE * self.delta)
-        free = self._widened(
-            Bounds(lower=np.maximum(mixed.lower, union.lower), upper=np.minimum(mixed.upper, union.upper)), self.misses
+        free = Bounds(
+            lower=np.maximum(mixed.lower, union.lower) - self.misses,
+            upper=np.minimum(mixed.upper, union.upper) + self.misses,
         )
         if sample is not None and not contradictions:
             contradictions = self._contradictions(found, evidence, free, sample)
@@ -191,10 +192,6 @@ class Ridge:
                     np.minimum(upper, pairs.upper + missed + offset, out=upper)
                 centre = estimate[:, None] - share * estimate + offset
                 return np.clip(centre, lower, np.maximum(lower, upper)), Bounds(lower=lower, upper=upper)
-
-    @staticmethod
-    def _widened(bounds: Bounds, by: Array) -> Bounds:
-        return Bounds(lower=bounds.lower - by, upper=bounds.upper + by)
 
     def _contradictions(
         self, found: Spectrum, evidence: Evidence, intervals: Bounds, sample: _Sample

@@ -26,7 +26,7 @@ from superlevel.confidence.rounds import COMPRESSION, C, Rounds
 from superlevel.design import information_factor
 from superlevel.errors import InputError
 from superlevel.features import Features
-from superlevel.goals import Bounds, FractionOfMax, Goal, Reading, Threshold
+from superlevel.goals import Bounds, FractionOfMax, Goal, Threshold, unread
 from superlevel.records import Beginning, Knowledge, Plan, State
 
 BLOCK = 2**22  # factors held at a time: 32 MB
@@ -69,8 +69,8 @@ class Rips:
         A point exactly at the threshold is not above it, and nothing will ever show more. A pair exactly at zero speaks
         neither for nor against its point, as in the paper's lemma, where a point is in if no pair is below zero.
         """
-        n, goal, slack = len(self.features.array), self.goal, self.misspecification
-        reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=goal.directions(n))
+        goal, slack = self.goal, self.misspecification
+        reading = unread(goal, len(self.features.array))
         zero = ~self.unknown
         if not zero.any():
             return Beginning(reading=reading)

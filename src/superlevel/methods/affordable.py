@@ -46,7 +46,7 @@ def on_ridge(name: str, problem: Problem, options: Options) -> Method:
         remedy = f"milk looks at all pairs: give at most {PAIRS:,} points, or take truvar or lse-imp"
         raise InputError("problem.domain", f"of {n:,} points", remedy)
     _check_sizes(problem)
-    features, scale = _features(problem)
+    features, scale = unit_features(problem)
     deviations = _deviations(problem, features)
     # Pairs are made of arms, so that arms of unequal worth would make other pairs: all count alike there.
     alike = isinstance(goal, FractionOfMax)
@@ -100,7 +100,7 @@ def _check_sizes(problem: Problem) -> None:
             raise InputError(f"problem.{field}", size, remedy)
 
 
-def _features(problem: Problem) -> tuple[Features, Scale]:
+def unit_features(problem: Problem) -> tuple[Features, Scale]:
     """Features in coordinates with ||theta|| <= 1, in as few as the points span."""
     domain, norm = problem.domain, problem.norm
     found = embed(None, turned(domain.points)) if domain.kernel is None else _embedded(domain)

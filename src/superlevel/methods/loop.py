@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, Indices, Labels, as_points, as_seed, as_vector, frozen
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
-from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Reader, Reading, Threshold
+from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Reader, Threshold, unread
 from superlevel.problem import Problem
 from superlevel.records import Beginning, Choice, Info, Knowledge, Plan, Sizes, State, Stop, View
 
@@ -208,8 +208,7 @@ class Method:
         """With what the confidence has learned, and what that decides."""
         before = state.reading
         if known.contradicted or not self.permanent:
-            n = self.problem.domain.n
-            before = Reading(labels=np.zeros(n, dtype=np.int8), undecided=self.reader.directions(n))
+            before = unread(self.reader, self.problem.domain.n)
         reading = before if known.contradicted else self.reader.read(before, known.deciding, known.bounds)
         stop = Stop.CONTRADICTED if known.contradicted else None
         return State(

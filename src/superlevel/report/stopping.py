@@ -11,18 +11,15 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask
 from superlevel.bounds import LowerBound
-from superlevel.bounds.exact import make_instance
-from superlevel.bounds.lower import information, scaled
-from superlevel.bounds.planning import LOOSE, Case
-from superlevel.bounds.saddle import saddle
-from superlevel.bounds.setting import as_noise, margins
+from superlevel.bounds.partial import bound
+from superlevel.bounds.setting import margins
 from superlevel.errors import InputError
 from superlevel.goals import UNDECIDED, FractionOfMax, Threshold
 from superlevel.problem import Problem
@@ -33,7 +30,6 @@ from superlevel.simulation import Run
 COLUMNS = ("label", "decided", "estimate", "lower", "upper", "interval")
 """What a table has of every point, after its coordinates."""
 LARGEST = {Threshold: 5_000, FractionOfMax: 500}  # points that a bound is computed for: more take minutes
-NOTHING = 1e-300  # a tolerance that leaves points out that are at the level, and no others
 SHARES = {0.5: "half", 0.9: "nine in ten", 1.0: "the last"}
 
 
@@ -190,63 +186,6 @@ def of_run(run: Run, problem: Problem) -> Stopping:
         sources=run.sources,
         ended=run.reason,
     )
-
-
-def bound(problem: Problem, values: Array, counted: Mask) -> LowerBound | None:
-    """The lower bound for deciding the counted points (n,) if f has these values (n,), with some noise everywhere.
-
-    A point that has one label whatever f is needs nothing, and neither does one within the tolerance or exactly at the
-    level. None where no other is counted.
-    """
-    values = _in_space(problem, values)
-    counted = counted & (margins(problem.goal, values) > problem.tolerance)
-    match problem.goal:
-        case Threshold(alpha):
-            counted = counted & (problem.domain.diagonal() > 0.0)
-            if not counted.any():
-                return None
-            within = replace(problem, tolerance=max(problem.tolerance, NOTHING))
-            return Case(problem=within, values=np.where(counted, values, alpha), ridge=None, rtol=LOOSE).lower
-        case FractionOfMax() as goal:
-            if not counted.any() or float(values.max()) <= 0.0:
-                return None
-            if counted.all():
-                return Case(problem=problem, values=values, ridge=None, rtol=LOOSE).lower
-            return _fraction(problem, goal, values, counted)
-
-
-def _fraction(problem: Problem, goal: FractionOfMax, values: Array, counted: Mask) -> LowerBound | None:
-    """Of some points: any other may still be the maximum, so that pairs with it stay."""
-    sound = as_noise(problem.noise, problem.domain.n)
-    whole = make_instance(
-        problem.domain,
-        values,
-        goal,
-        loudness=sound.loudness,
-        mean=problem.mean,
-        tolerance=problem.tolerance,
-        ridge=None,
-        rtol=LOOSE,
-    )
-    inside, outside = (places[counted[places]] for places in (whole.inside, whole.outside))
-    if not inside.size + outside.size:
-        return None
-    found = saddle(replace(whole, inside=inside, outside=outside), rtol=LOOSE)
-    return LowerBound(
-        samples=scaled(information(sound.sigma, problem.delta), found.lower_bound),
-        complexity=found.value,
-        lower_bound=found.lower_bound,
-        weights=found.weights,
-        status=found.status,
-    )
-
-
-def _in_space(problem: Problem, values: Array) -> Array:
-    """The nearest linear function, where pairs need one: an estimate that was put into its intervals may be none."""
-    if problem.domain.kernel is not None or isinstance(problem.goal, Threshold):
-        return values
-    points = problem.domain.points
-    return np.asarray(problem.mean + points @ np.linalg.lstsq(points, values - problem.mean, rcond=None)[0])
 
 
 def _several(count: int, word: str) -> str:
