@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import affordable, common, gp, implicit, sea
-from superlevel.reproduce.quiet import quiet
+from superlevel.reproduce.worker_setup import quiet
 from superlevel.reproduce.settings import Figure, Row, Score, Setting, Task
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask, frozen
 from superlevel.design import Design
-from superlevel.evidence import Evidence
+from superlevel.sufficient_statistics import Statistics
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, Reading
-from superlevel.posterior import Posterior
+from superlevel.posterior import GaussianPosterior
 
 LARGEST = 2**53  # more measurements than that are not whole numbers any more
 
@@ -72,7 +72,7 @@ class Learned(Protocol):
     """What a confidence knows that keeps all measurements and is no posterior."""
 
     @property
-    def evidence(self) -> Evidence: ...
+    def evidence(self) -> Statistics: ...
 
     @property
     def estimate(self) -> Array:
@@ -104,7 +104,7 @@ class State:
     """Measurements told so far."""
     stop: Stop | None
     """Why nothing more is to be measured; None while something is."""
-    posterior: Posterior | None = None
+    posterior: GaussianPosterior | None = None
     """What all measurements say of f; None for a confidence that has none."""
     learned: Learned | None = None
     """The same for a confidence that keeps all measurements and has no posterior."""
@@ -176,7 +176,7 @@ class View:
     phase: int
     undecided: Mask
     """(n,) points or (n, n) pairs."""
-    posterior: Posterior | None
+    posterior: GaussianPosterior | None
     """From all that was told."""
     learned: Learned | None = None
     """The same where there is no posterior."""
@@ -200,12 +200,12 @@ class View:
         return np.random.default_rng([self.seed, self.phase] if use is None else [self.seed, self.phase, use])
 
     @cached_property
-    def known(self) -> Posterior:
+    def known(self) -> GaussianPosterior:
         """The posterior, with the pending points as if they had been measured."""
         assert self.posterior is not None
         return self.posterior.planned(self.pending).after
 
-    def ends(self, posterior: Posterior) -> Bounds:
+    def ends(self, posterior: GaussianPosterior) -> Bounds:
         """(n,) the intervals at every point as a posterior for planning has them, within those that are known."""
         assert self.intervals is not None
         half = self.width * posterior.deviation + self.margin
@@ -297,7 +297,7 @@ class Beginning:
     """What a confidence knows before the first measurement."""
 
     reading: Reading
-    posterior: Posterior | None = None
+    posterior: GaussianPosterior | None = None
     learned: Learned | None = None
     intervals: Bounds | None = None
     """(n,) where f lies at every point."""
@@ -313,7 +313,7 @@ class Knowledge:
     """Where those values lie."""
     deciding: Bounds
     """What the goal decides by: the bounds, with the tolerance taken into account."""
-    posterior: Posterior | None = None
+    posterior: GaussianPosterior | None = None
     learned: Learned | None = None
     intervals: Bounds | None = None
     """(n,) where f lies at every point."""

@@ -14,7 +14,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.arrays import Array, Indices
-from superlevel.confidence.mixture import GAMMAS, spectrum
+from superlevel.confidence.ellipsoids import GAMMAS, spectrum
 from superlevel.confidence.ridge import Ridge, RidgeLearned
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.goals import Bounds

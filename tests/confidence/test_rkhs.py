@@ -15,7 +15,7 @@ from superlevel import posterior
 from superlevel.arrays import Array
 from superlevel.confidence.posterior import PosteriorConfidence
 from superlevel.confidence.rkhs import RkhsWidth
-from superlevel.posterior import Posterior
+from superlevel.posterior import GaussianPosterior
 
 N = 30
 POINTS = np.linspace(0, 1, N)[:, None]
@@ -71,14 +71,14 @@ def test_the_width_is_the_norm_and_a_root() -> None:
 # --- the guarantee, by counting
 
 
-Choose = Callable[[Posterior, np.random.Generator], int]
+Choose = Callable[[GaussianPosterior, np.random.Generator], int]
 
 
-def by_chance(seen: Posterior, rng: np.random.Generator) -> int:
+def by_chance(seen: GaussianPosterior, rng: np.random.Generator) -> int:
     return int(rng.integers(len(seen.mean)))
 
 
-def by_what_was_seen(seen: Posterior, rng: np.random.Generator) -> int:  # noqa: ARG001
+def by_what_was_seen(seen: GaussianPosterior, rng: np.random.Generator) -> int:  # noqa: ARG001
     """Places that depend on the noise so far: the highest upper end."""
     return int(np.argmax(seen.mean + 2 * seen.deviation))
 

@@ -17,7 +17,7 @@ from superlevel.errors import InputError
 from superlevel.methods.affordable import BUDGET, FEATURES
 from superlevel.methods.loop import Method
 from superlevel.records import Growing, State
-from superlevel.rules.aimed import AimedRule
+from superlevel.rules.gap_weighted import GapWeighted
 from tests.methods.cases import at
 
 N = 30
@@ -42,8 +42,8 @@ def ridge(method: Method) -> Ridge:
     return method.confidence
 
 
-def aimed(method: Method) -> AimedRule:
-    assert isinstance(method.rule, AimedRule)
+def aimed(method: Method) -> GapWeighted:
+    assert isinstance(method.rule, GapWeighted)
     return method.rule
 
 

@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 
 from superlevel.arrays import Array, Indices
 from superlevel.domain import Domain
-from superlevel.posterior import Posterior, begin, covariance, downdated
+from superlevel.posterior import GaussianPosterior, begin, covariance, downdated
 from superlevel.posterior.covariance import InFeatures, prior
 from superlevel.posterior.downdated import Downdated
 from superlevel.posterior.protocol import Covariance
@@ -43,7 +43,7 @@ def domain(kernel: Any, count: int = 40) -> Domain:
     return Domain(points, kernel=kernel)
 
 
-def begun(form: str, where: Domain, *, noise: float = 0.1, mean: float = 0.0) -> Posterior:
+def begun(form: str, where: Domain, *, noise: float = 0.1, mean: float = 0.0) -> GaussianPosterior:
     """In a form that the domain might not choose by itself."""
     with mock.patch.multiple(covariance, **FORMS[form]):
         return begin(where, noise=noise, mean=mean)
@@ -163,14 +163,14 @@ def test_the_rank_is_that_of_the_features_or_the_points() -> None:
 # ------------------------------------------------------------------------------------- many updates
 
 
-def gap(left: Posterior, right: Posterior) -> float:
+def gap(left: GaussianPosterior, right: GaussianPosterior) -> float:
     """Largest difference of covariances; they are at most 1 before any measurement."""
     every = np.arange(len(left.mean))
     covariances = np.abs(left.columns(every) - right.columns(every)).max()
     return float(max(covariances, np.abs(left.variance - right.variance).max()))
 
 
-def after_many(form: str, updates: int, *, noise: float, count: int) -> Posterior:
+def after_many(form: str, updates: int, *, noise: float, count: int) -> GaussianPosterior:
     where = Domain(np.linspace(0, 1, count), kernel=RBF(0.3) if form == "features" else Matern(0.3, nu=1.5))
     posterior, rng = begun(form, where, noise=noise), np.random.default_rng(0)
     truth = np.sin(6 * where.points[:, 0])
@@ -216,7 +216,7 @@ def test_a_hundred_thousand_updates_leave_the_covariance_of_the_data(form: str, 
     check_many(form, 10**5, noise=noise, allowed=1e-12, count=50)
 
 
-def corrupted(posterior: Posterior, by: float) -> Posterior:
+def corrupted(posterior: GaussianPosterior, by: float) -> GaussianPosterior:
     """The same with a covariance that is wrong."""
     found = posterior.covariance
     rng = np.random.default_rng(4)
@@ -248,7 +248,7 @@ def test_a_wrong_covariance_is_noticed_and_put_right(form: str) -> None:
 def test_without_a_look_at_the_drift_it_would_stay_wrong(form: str) -> None:
     wrong = corrupted(after_many(form, 100, noise=0.1, count=40), by=1e-6)
     rng = np.random.default_rng(5)
-    with mock.patch("superlevel.posterior.exact.DRIFT", np.inf):
+    with mock.patch("superlevel.posterior.gaussian.DRIFT", np.inf):
         for x in rng.integers(40, size=200):
             wrong = wrong.told([x], [rng.normal()])
     assert wrong.refreshed == 0

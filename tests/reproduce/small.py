@@ -16,7 +16,7 @@ from superlevel.goals import Goal
 from superlevel.problem import Problem
 from superlevel.reproduce import allocations, curves, linear
 from superlevel.reproduce.claims import Claim
-from superlevel.reproduce.quiet import quiet
+from superlevel.reproduce.worker_setup import quiet
 from superlevel.reproduce.settings import Figure, Row, Setting
 from superlevel.reproduce.worlds import Gp, Linear, Surface, World
 

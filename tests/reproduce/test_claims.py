@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from superlevel.arrays import Array
-from superlevel.reproduce.claims import FEWEST, LEVEL, Above, Alike, Claim, Evidence, Verdict, holm, judge
+from superlevel.reproduce.claims import FEWEST, LEVEL, Above, Alike, Claim, Statistics, Verdict, holm, judge
 from tests.reproduce.small import normal, told
 
 CONFIRMED, REFUTED, UNDECIDED = Verdict
@@ -29,7 +29,7 @@ def judged(test: Above | Alike, *differences: Array | Sequence[float]) -> Claim:
     return judge("name", "It is so.", given, test, measure="x")
 
 
-def only(test: Above | Alike, differences: Array | Sequence[float]) -> Evidence:
+def only(test: Above | Alike, differences: Array | Sequence[float]) -> Statistics:
     claim = judged(test, differences)
     (found,) = claim.evidence
     assert found.verdict is claim.verdict

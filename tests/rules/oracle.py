@@ -13,7 +13,7 @@ import superlevel as sl
 from superlevel import posterior as library
 from superlevel.arrays import Array, Mask
 from superlevel.goals import Bounds
-from superlevel.posterior import Posterior
+from superlevel.posterior import GaussianPosterior
 from superlevel.posterior.covariance import Downdated, InFeatures
 from superlevel.records import Batch, View
 
@@ -66,7 +66,7 @@ class Dense:
 class World:
     """The same measurements in the library's form and densely, and what a rule is shown."""
 
-    posterior: Posterior
+    posterior: GaussianPosterior
     dense: Dense
     view: View
     rough: Array

@@ -81,7 +81,7 @@ def test_labels_of_an_earlier_moment_say_so(monkeypatch: pytest.MonkeyPatch) -> 
     labels = study.labels
     study.note()
     fresh = study.status()
-    monkeypatch.setattr("superlevel.study.knowledge.know", refuse)
+    monkeypatch.setattr("superlevel.study.replay.know", refuse)
     again = reopened(study)
     with pytest.raises(AssertionError, match="something was computed"):
         again.status()
@@ -99,7 +99,7 @@ def test_a_plan_knows_the_labels_too(monkeypatch: pytest.MonkeyPatch) -> None:
     study = GREEDY.run(GREEDY.create(), 2)
     study.ask()
     expected = study.status()
-    monkeypatch.setattr("superlevel.study.knowledge.know", refuse)
+    monkeypatch.setattr("superlevel.study.replay.know", refuse)
     quick = reopened(study).status(fresh=False)
     assert quick.fresh
     assert quick.read == 5

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from superlevel import linalg, methods
 from superlevel.arrays import Array, as_count
-from superlevel.bounds.noiseless import ROOM, bound_of, checked, smallest_gap
+from superlevel.bounds.ideal_rounds import ROOM, bound_of, checked, smallest_gap
 from superlevel.bounds.setting import as_values, gaps
 from superlevel.confidence.deciding import narrowed
 from superlevel.confidence.ridge import Ridge

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, Indices, Mask
 from superlevel.bounds.alternatives import Instance, evaluate_pairs
-from superlevel.bounds.exact import make_instance
+from superlevel.bounds.implicit_lower import make_instance
 from superlevel.bounds.lower import LowerBound, information, scaled
 from superlevel.bounds.saddle import saddle
 from superlevel.bounds.setting import as_noise, as_values, inside

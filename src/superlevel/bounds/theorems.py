@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, as_number
 from superlevel.bounds.complexity import Complexity, complexity, milk_scales, sharp_scales
-from superlevel.bounds.noiseless import bound_of, checked, smallest_gap
+from superlevel.bounds.ideal_rounds import bound_of, checked, smallest_gap
 from superlevel.bounds.setting import as_features, as_ridge, margins
 from superlevel.goals import FractionOfMax, Threshold
 from superlevel.problem import Problem

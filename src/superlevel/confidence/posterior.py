@@ -22,7 +22,7 @@ import numpy as np
 from superlevel.arrays import Array, Indices
 from superlevel.confidence.deciding import narrowed
 from superlevel.goals import Bounds, FractionByPoints, FractionOfMax, Reader, Threshold, unread
-from superlevel.posterior import Posterior
+from superlevel.posterior import GaussianPosterior
 from superlevel.records import Beginning, Knowledge, Plan, State
 
 UNLIKELY = 1e-6  # probability of surprises as large as those seen, below which the model is doubted
@@ -31,11 +31,11 @@ UNLIKELY = 1e-6  # probability of surprises as large as those seen, below which 
 class Width(Protocol):
     """beta^1/2."""
 
-    def at(self, posterior: Posterior) -> float:
+    def at(self, posterior: GaussianPosterior) -> float:
         """For intervals after these measurements."""
         ...
 
-    def extra(self, posterior: Posterior) -> Array | float:
+    def extra(self, posterior: GaussianPosterior) -> Array | float:
         """What the half-widths get on top, (n,) or one number: misspecification."""
         ...
 
@@ -48,10 +48,10 @@ class Constant:
     misspecification: float = 0.0
     """h"""
 
-    def at(self, posterior: Posterior) -> float:  # noqa: ARG002
+    def at(self, posterior: GaussianPosterior) -> float:  # noqa: ARG002
         return self.value
 
-    def extra(self, posterior: Posterior) -> float:  # noqa: ARG002
+    def extra(self, posterior: GaussianPosterior) -> float:  # noqa: ARG002
         return self.misspecification
 
 
@@ -60,7 +60,7 @@ class PosteriorConfidence:
     """All measurements at once, whatever rule chose their places: plans may be told in any order."""
 
     reader: Reader
-    prior: Posterior
+    prior: GaussianPosterior
     """Before the first measurement."""
     widths: Width
     intersected: bool
@@ -94,7 +94,7 @@ class PosteriorConfidence:
         assert state.posterior is not None
         return self._known(state, state.posterior.told(points, measured, noise=noise, in_turn=True))
 
-    def _known(self, state: State, posterior: Posterior) -> Knowledge:
+    def _known(self, state: State, posterior: GaussianPosterior) -> Knowledge:
         assert state.posterior is not None
         assert state.intervals is not None
         intervals, doubts = self._intervals(posterior), _surprised(state.posterior, posterior)
@@ -116,11 +116,11 @@ class PosteriorConfidence:
             return bounds  # has the tolerance, and compares intervals with intervals
         return narrowed(bounds, self.tolerance)
 
-    def _intervals(self, posterior: Posterior) -> Bounds:
+    def _intervals(self, posterior: GaussianPosterior) -> Bounds:
         half = self.widths.at(posterior) * posterior.deviation + self.widths.extra(posterior)
         return Bounds(lower=posterior.mean - half, upper=posterior.mean + half)
 
-    def _directions(self, posterior: Posterior, intervals: Bounds) -> tuple[Array, Bounds]:
+    def _directions(self, posterior: GaussianPosterior, intervals: Bounds) -> tuple[Array, Bounds]:
         """Estimates and bounds of the reader's directions."""
         match self.reader:
             case Threshold(level):
@@ -130,7 +130,7 @@ class PosteriorConfidence:
             case FractionOfMax(epsilon):
                 return self._pairs(posterior, 1 - epsilon)
 
-    def _pairs(self, posterior: Posterior, share: float) -> tuple[Array, Bounds]:
+    def _pairs(self, posterior: GaussianPosterior, share: float) -> tuple[Array, Bounds]:
         mean, variance = posterior.mean, posterior.variance
         estimates = mean[:, None] - share * mean
         half = posterior.columns(np.arange(len(mean)))
@@ -161,7 +161,7 @@ def _intersection(before: Bounds, now: Bounds) -> tuple[Bounds, tuple[str, ...]]
     )
 
 
-def _surprised(before: Posterior, after: Posterior) -> tuple[str, ...]:
+def _surprised(before: GaussianPosterior, after: GaussianPosterior) -> tuple[str, ...]:
     """Said once, when the measurements first lie farther from what was predicted than chance allows."""
     if after.plausibility >= UNLIKELY or before.plausibility < UNLIKELY:
         return ()

@@ -2,8 +2,8 @@
 
 f(x) = mean + <theta, phi(x)> + what features and kernel miss. Two kinds of interval, each with half of delta:
 
-mixture    of an ellipsoid for theta, whatever chose the places of the measurements (`superlevel.confidence.mixture`)
-union      of a martingale for each point, from plans that were told as a whole (`superlevel.confidence.union`)
+mixture    of an ellipsoid for theta, whatever chose the places of the measurements (`superlevel.confidence.ellipsoids`)
+union      of a martingale for each point, from plans that were told as a whole (`superlevel.confidence.martingales`)
 
 Both hold for all points and all times at once with probability 1 - delta, so they may be intersected, looked at after
 every measurement, and acted upon: whatever is declared, at whatever moment one stops, is right with probability 1 -
@@ -13,7 +13,7 @@ Assumed: noise that is sub-Gaussian with the given deviation, whatever was measu
 noise between two limits that are 2 sigma apart); ||theta|| <= norm in the kernel's space, or where only a bound is
 given, |f - mean| <= bound for an f in the span of the features; misspecification as given. Heavy tails are not
 sub-Gaussian. Whether a measurement fails, is withdrawn or is told late must not depend on its value, and its own sigma
-must be known before. What contradicts any of this ends the claims (`superlevel.confidence.contradiction`): nothing is
+must be known before. What contradicts any of this ends the claims (`superlevel.confidence.assumption_checks`): nothing is
 declared from then on.
 """
 
@@ -24,11 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from superlevel.arrays import Array, Indices, as_deviations, frozen
-from superlevel.confidence import contradiction
+from superlevel.confidence import assumption_checks
 from superlevel.confidence.deciding import narrowed
-from superlevel.confidence.mixture import Spectrum, spectrum
-from superlevel.confidence.union import Martingales, begin
-from superlevel.evidence import Evidence, nothing, summed
+from superlevel.confidence.ellipsoids import Spectrum, spectrum
+from superlevel.confidence.martingales import Martingales, begin
+from superlevel.sufficient_statistics import Statistics, nothing, summed
 from superlevel.features import Features
 from superlevel.goals import Bounds, FractionOfMax, Goal, Threshold, unread
 from superlevel.linalg import squared_norms
@@ -53,7 +53,7 @@ class Scale:
 class RidgeLearned:
     """What all measurements say."""
 
-    evidence: Evidence
+    evidence: Statistics
     martingales: Martingales
     estimate: Array
     """(n,) f, by ridge regression, within its interval."""
@@ -144,7 +144,7 @@ class Ridge:
 
     def _learned(
         self,
-        evidence: Evidence,
+        evidence: Statistics,
         martingales: Martingales,
         contradictions: tuple[str, ...],
         sample: _Sample | None = None,
@@ -194,20 +194,20 @@ class Ridge:
                 return np.clip(centre, lower, np.maximum(lower, upper)), Bounds(lower=lower, upper=upper)
 
     def _contradictions(
-        self, found: Spectrum, evidence: Evidence, intervals: Bounds, sample: _Sample
+        self, found: Spectrum, evidence: Statistics, intervals: Bounds, sample: _Sample
     ) -> tuple[str, ...]:
         """What the measurements so far, and the last of them each by itself, say against the assumptions."""
         said = [
-            contradiction.too_large(found, self.scale.name, self.scale.value),
-            contradiction.too_much_noise(found, evidence),
+            assumption_checks.too_large(found, self.scale.name, self.scale.value),
+            assumption_checks.too_much_noise(found, evidence),
         ]
-        if apart := contradiction.apart(intervals, self.delta, self._farthest(found, sample)):
+        if apart := assumption_checks.apart(intervals, self.delta, self._farthest(found, sample)):
             said.append(apart)  # and nothing can be held against intervals that are empty
         else:
-            said.append(None if self.bound is None else contradiction.outside(intervals, self.bound))
+            said.append(None if self.bound is None else assumption_checks.outside(intervals, self.bound))
             above, below = intervals.upper[sample.points], intervals.lower[sample.points]
             beyond = np.maximum(sample.values - above, below - sample.values) / sample.deviations
-            said.append(contradiction.outliers(sample.points, beyond, evidence.count))
+            said.append(assumption_checks.outliers(sample.points, beyond, evidence.count))
         return tuple(each for each in said if each is not None)
 
     def _farthest(self, found: Spectrum, sample: _Sample) -> str:

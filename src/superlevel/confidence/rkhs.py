@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from superlevel.arrays import Array
-from superlevel.posterior import Posterior
+from superlevel.posterior import GaussianPosterior
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +47,10 @@ class RkhsWidth:
         rank = min(self.rank, max(count, 1))
         return rank / 2 * float(np.log1p(count * self.largest / (rank * self.noise**2)))
 
-    def at(self, posterior: Posterior) -> float:
+    def at(self, posterior: GaussianPosterior) -> float:
         return self.norm + float(np.sqrt(2 * (self.information(posterior.count) - np.log(self.delta))))
 
-    def extra(self, posterior: Posterior) -> Array:
+    def extra(self, posterior: GaussianPosterior) -> Array:
         """h (1 + sqrt(t) sigma_t(x) / sigma)"""
         spread = np.sqrt(posterior.count) / self.noise
         return np.asarray(self.misspecification * (1 + spread * posterior.deviation))

@@ -34,7 +34,7 @@ from superlevel.errors import AssumptionWarning, InputError
 from superlevel.goals import Threshold
 from superlevel.oracles import Gaussian
 from superlevel.problem import Problem
-from superlevel.reproduce.quiet import quiet
+from superlevel.reproduce.worker_setup import quiet
 from superlevel.study import Result, Study
 from superlevel.study.planning import spread
 from superlevel.study.storage import Storage, open_storage

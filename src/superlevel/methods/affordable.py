@@ -17,7 +17,7 @@ from superlevel.methods.loop import Method
 from superlevel.methods.rounds import turned
 from superlevel.problem import Problem
 from superlevel.records import Growing
-from superlevel.rules.aimed import AimedRule
+from superlevel.rules.gap_weighted import GapWeighted
 from superlevel.rules.design import unknown, worth
 
 BUDGET = 10**7  # measurements of a simulation that has no other budget
@@ -56,7 +56,7 @@ def on_ridge(name: str, problem: Problem, options: Options) -> Method:
         name=name,
         problem=problem,
         reader=goal,
-        rule=AimedRule(
+        rule=GapWeighted(
             goal=goal,
             features=features,
             reached=unknown(goal, features),

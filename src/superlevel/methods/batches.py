@@ -15,7 +15,7 @@ from superlevel.features import embed, tolerance
 from superlevel.goals import FractionByPoints, FractionOfMax, Reader, Threshold
 from superlevel.methods.loop import Method, Rule
 from superlevel.methods.rounds import MISSED
-from superlevel.posterior import Posterior
+from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
 from superlevel.records import Batch
 from superlevel.rules.ambiguity import Ambiguity, Straddle
@@ -84,7 +84,7 @@ def _constant(problem: Problem, options: Options) -> Constant:
     return Constant(value=options.beta, misspecification=problem.misspecification)
 
 
-def _rkhs(problem: Problem, prior: Posterior) -> RkhsWidth:
+def _rkhs(problem: Problem, prior: GaussianPosterior) -> RkhsWidth:
     if problem.norm is None:
         raise InputError("problem.norm", None, "the rkhs confidence needs S with ||theta|| <= S")
     return RkhsWidth(
@@ -97,7 +97,7 @@ def _rkhs(problem: Problem, prior: Posterior) -> RkhsWidth:
     )
 
 
-def _rule(name: str, problem: Problem, prior: Posterior, options: Options) -> Rule:
+def _rule(name: str, problem: Problem, prior: GaussianPosterior, options: Options) -> Rule:
     """The table's column."""
     cost = np.broadcast_to(problem.cost, problem.domain.n)
     level = problem.goal.value if isinstance(problem.goal, Threshold) else np.nan
@@ -114,7 +114,7 @@ def _rule(name: str, problem: Problem, prior: Posterior, options: Options) -> Ru
     return Chance() if name == "uniform" else _batched(problem, prior, options)
 
 
-def _batched(problem: Problem, prior: Posterior, options: Options) -> Rule:
+def _batched(problem: Problem, prior: GaussianPosterior, options: Options) -> Rule:
     """MELK's and MILK's batch."""
     n = problem.domain.n
     differing = worth(problem.noise, problem.cost, n)

@@ -10,6 +10,6 @@
 array([0.99, 0.73, 0.3 , 0.08, 0.02])
 """
 
-from superlevel.posterior.exact import Planned, Posterior, begin
+from superlevel.posterior.gaussian import Planned, GaussianPosterior, begin
 
-__all__ = ["Planned", "Posterior", "begin"]
+__all__ = ["Planned", "GaussianPosterior", "begin"]

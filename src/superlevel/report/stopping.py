@@ -18,7 +18,7 @@ import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask
 from superlevel.bounds import LowerBound
-from superlevel.bounds.partial import bound
+from superlevel.bounds.decided_points import bound
 from superlevel.bounds.setting import margins
 from superlevel.errors import InputError
 from superlevel.goals import UNDECIDED, FractionOfMax, Threshold

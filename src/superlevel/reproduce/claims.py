@@ -38,7 +38,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Statistics:
     """A claim in one setting."""
 
     setting: str
@@ -69,9 +69,9 @@ class Claim:
     measure: str
     """What the differences are differences of."""
     test: str
-    evidence: Sequence[Evidence]
+    evidence: Sequence[Statistics]
     verdict: Verdict
-    on_average: Evidence | None
+    on_average: Statistics | None
     """Where there are several settings: the same test of each seed's mean difference over all of them."""
     measured: Mapping[str, Any] = field(default_factory=dict)
     """Numbers that belong to it."""
@@ -161,7 +161,7 @@ def judge(
     )
 
 
-def _on_average(each: Sequence[Array], test: Above | Alike) -> Evidence:
+def _on_average(each: Sequence[Array], test: Above | Alike) -> Statistics:
     mean = np.mean(each, axis=0)
     p_for, p_against = test(mean)
     return _evidence("mean of all settings", mean, test.centre, p_for=p_for, p_against=p_against)
@@ -190,12 +190,12 @@ def _beyond(differences: Array) -> float:
     return float(stats.ttest_1samp(differences, 0.0, alternative="greater").pvalue)
 
 
-def _evidence(setting: str, d: Array, centre: float, *, p_for: float, p_against: float) -> Evidence:
+def _evidence(setting: str, d: Array, centre: float, *, p_for: float, p_against: float) -> Statistics:
     runs, mean = len(d), float(d.mean())
     error = float(d.std(ddof=1) / np.sqrt(runs)) if runs > 1 else None
     half = None if error is None else error * float(stats.t.ppf(0.975, runs - 1))
     confirmed, refuted = p_for < LEVEL, p_against < LEVEL
-    return Evidence(
+    return Statistics(
         setting=setting,
         runs=runs,
         mean=mean,

@@ -14,7 +14,7 @@ import joblib
 
 from superlevel import __version__
 from superlevel.errors import InputError, SuperlevelError
-from superlevel.reproduce.quiet import end_with, quiet, quieten
+from superlevel.reproduce.worker_setup import end_with, quiet, quieten
 from superlevel.reproduce.settings import Row, Task
 
 WAIT = 5.0  # seconds for a cluster to answer

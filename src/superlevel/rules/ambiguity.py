@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from superlevel.arrays import Array
-from superlevel.posterior import Posterior
+from superlevel.posterior import GaussianPosterior
 from superlevel.records import View
 from superlevel.rules.sequential import Unchanging
 
@@ -36,7 +36,7 @@ class _Ambiguous(Unchanging):
     level: float
     view: View
 
-    def scores(self, posterior: Posterior) -> Array:
+    def scores(self, posterior: GaussianPosterior) -> Array:
         ends = self.view.ends(posterior)
         return np.where(self.view.undecided, np.minimum(ends.upper - self.level, self.level - ends.lower), -np.inf)
 
@@ -56,5 +56,5 @@ class Straddle:
 class _Straddling(Unchanging):
     level: float
 
-    def scores(self, posterior: Posterior) -> Array:
+    def scores(self, posterior: GaussianPosterior) -> Array:
         return np.asarray(STRADDLE * posterior.deviation - np.abs(posterior.mean - self.level))

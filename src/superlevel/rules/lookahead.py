@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from superlevel.arrays import Array, Indices
-from superlevel.posterior import Posterior
+from superlevel.posterior import GaussianPosterior
 from superlevel.records import View
 from superlevel.rules.sequential import Unchanging
 from superlevel.rules.variance import PAIRS, SAMPLED, SAMPLING, sampled
@@ -60,7 +60,7 @@ class _Gain(Unchanging):
     factors: Array
     """(n,) with which the points count: 1, or where a sample stands for all, how many each stands for."""
 
-    def scores(self, posterior: Posterior) -> Array:
+    def scores(self, posterior: GaussianPosterior) -> Array:
         gains = np.zeros(len(posterior.mean))
         reach = self.reach(posterior)
         chosen = np.flatnonzero((reach < posterior.deviation) & (self.factors > 0))
@@ -70,7 +70,7 @@ class _Gain(Unchanging):
             gains += self._gains(posterior, among, reach[among])
         return np.maximum(gains, self.explore * posterior.deviation)
 
-    def reach(self, posterior: Posterior) -> Array:
+    def reach(self, posterior: GaussianPosterior) -> Array:
         """(n,) the least s_jx with which a measurement may change what is sure of j; infinite if none may.
 
         In units of sigma_j, with a = (mu_j - alpha) / sigma_j and z = 7: a point that is not sure may become so where
@@ -85,7 +85,7 @@ class _Gain(Unchanging):
             least = np.where(a > self.width, CERTAIN * a - root, root - CERTAIN * a) / square
         return np.where(np.isfinite(least), np.maximum(least, 0.0) * deviation, np.inf)
 
-    def _gains(self, posterior: Posterior, among: Indices, reach: Array) -> Array:
+    def _gains(self, posterior: GaussianPosterior, among: Indices, reach: Array) -> Array:
         """(n,) the sum over some points."""
         moves = posterior.covariance.columns(among)
         moves /= np.sqrt(posterior.variance + posterior.noise)

@@ -12,18 +12,18 @@ from typing import Protocol, Self
 import numpy as np
 
 from superlevel.arrays import Array, normalised
-from superlevel.posterior import Planned, Posterior
+from superlevel.posterior import Planned, GaussianPosterior
 from superlevel.records import Choice, View
 
 
 class Scorer(Protocol):
     """The scores of one batch."""
 
-    def scores(self, posterior: Posterior) -> Array:
+    def scores(self, posterior: GaussianPosterior) -> Array:
         """(n,) how good it is to measure each point next; -inf for a point that is no candidate."""
         ...
 
-    def after(self, before: Posterior, planned: Planned) -> Scorer:
+    def after(self, before: GaussianPosterior, planned: Planned) -> Scorer:
         """The scorer once a point is planned."""
         ...
 
@@ -31,7 +31,7 @@ class Scorer(Protocol):
 class Unchanging:
     """A scorer that looks at the posterior alone."""
 
-    def after(self, before: Posterior, planned: Planned) -> Self:  # noqa: ARG002
+    def after(self, before: GaussianPosterior, planned: Planned) -> Self:  # noqa: ARG002
         return self
 
 
@@ -63,7 +63,7 @@ class Sequential:
         return Choice(weights=normalised(counts.astype(np.float64)), counts=counts)
 
 
-def _ahead(posterior: Posterior, scorer: Scorer, x: int) -> tuple[Posterior, Scorer]:
+def _ahead(posterior: GaussianPosterior, scorer: Scorer, x: int) -> tuple[GaussianPosterior, Scorer]:
     """As if x had been measured."""
     planned = posterior.planned([x])
     return planned.after, scorer.after(posterior, planned)

@@ -22,7 +22,7 @@ import numpy as np
 from superlevel import design
 from superlevel.arrays import Array, Indices, normalised
 from superlevel.goals import FractionOfMax, Goal
-from superlevel.posterior import Planned, Posterior
+from superlevel.posterior import Planned, GaussianPosterior
 from superlevel.records import View
 from superlevel.rules.sequential import Unchanging
 
@@ -44,7 +44,7 @@ class Widest:
 class _Wide(Unchanging):
     view: View
 
-    def scores(self, posterior: Posterior) -> Array:
+    def scores(self, posterior: GaussianPosterior) -> Array:
         ends = self.view.ends(posterior)
         return np.where(self.view.undecided, ends.upper - ends.lower, -np.inf)
 
@@ -55,7 +55,7 @@ class LargestVariance(Unchanging):
     def begin(self, view: View) -> LargestVariance:  # noqa: ARG002
         return self
 
-    def scores(self, posterior: Posterior) -> Array:
+    def scores(self, posterior: GaussianPosterior) -> Array:
         return posterior.variance
 
 
@@ -143,13 +143,13 @@ class _Own:
     rough: Array
     cost: Array
 
-    def scores(self, sums: Array, posterior: Posterior) -> Array:
+    def scores(self, sums: Array, posterior: GaussianPosterior) -> Array:
         """(q + w ((sigma^2 + rough)^2 - sigma^4)) / (sigma^2 + rough + noise) / cost"""
         variance, rough = posterior.variance, self.rough
         gained = np.maximum(sums, 0.0) + self.weights * rough * (2 * variance + rough)
         return np.asarray(gained / ((variance + rough + posterior.noise) * self.cost))
 
-    def after(self, before: Posterior, planned: Planned) -> _Own:
+    def after(self, before: GaussianPosterior, planned: Planned) -> _Own:
         x = int(planned.points[0])
         if not self.rough[x]:
             return self
@@ -169,10 +169,10 @@ class _Summed:
     largest: float
     """Of q, when it was last summed."""
 
-    def scores(self, posterior: Posterior) -> Array:
+    def scores(self, posterior: GaussianPosterior) -> Array:
         return self.own.scores(self.sums, posterior)
 
-    def after(self, before: Posterior, planned: Planned) -> _Summed:
+    def after(self, before: GaussianPosterior, planned: Planned) -> _Summed:
         (row,) = planned.rows
         weighted = self.weights * row
         sums = self.sums - row * (2 * before.covariance.times(weighted) - float(row @ weighted) * row)
@@ -195,11 +195,11 @@ class _Sampled:
     columns: Array
     """(m, n) their covariances."""
 
-    def scores(self, posterior: Posterior) -> Array:
+    def scores(self, posterior: GaussianPosterior) -> Array:
         sums = np.einsum("jx,jx,j->x", self.columns, self.columns, self.weights, optimize=False)
         return self.own.scores(sums, posterior)
 
-    def after(self, before: Posterior, planned: Planned) -> _Sampled:
+    def after(self, before: GaussianPosterior, planned: Planned) -> _Sampled:
         (row,) = planned.rows
         columns = self.columns - row[self.targets, None] * row
         return replace(self, own=self.own.after(before, planned), columns=columns)

@@ -12,7 +12,7 @@ from superlevel.study.events import Created
 from superlevel.study.ledger import Ledger
 
 if TYPE_CHECKING:
-    from superlevel.study.knowledge import Knowledge
+    from superlevel.study.replay import Knowledge
 
 
 def assumptions(ledger: Ledger, known: Knowledge) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ from superlevel.report.campaign import Campaign, Reason
 from superlevel.rules.design import DesignRule
 from superlevel.study.assumptions import assumptions
 from superlevel.study.configuration import question
-from superlevel.study.knowledge import Knowledge
+from superlevel.study.replay import Knowledge
 from superlevel.study.stopping import stopping
 
 EXPLAINED = 50  # open tickets, at most

@@ -14,7 +14,7 @@ from superlevel.study import designs
 from superlevel.study.configuration import LARGEST_PLAN as LARGEST
 from superlevel.study.events import Asked, Fit
 from superlevel.study.fitting import fitted
-from superlevel.study.knowledge import Knowledge, Methods, as_text, know, nothing
+from superlevel.study.replay import Knowledge, Methods, as_text, know, nothing
 from superlevel.study.ledger import Fate, Ledger
 from superlevel.study.rounds import REST, ROUND, fingerprint
 

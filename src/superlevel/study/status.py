@@ -14,7 +14,7 @@ from superlevel.study.ledger import Asking, Fate, Ledger
 from superlevel.study.storage.protocol import Lease, Note
 
 if TYPE_CHECKING:
-    from superlevel.study.knowledge import Knowledge
+    from superlevel.study.replay import Knowledge
 
 WAY_OUT = (
     "correct what was told wrongly, or create another study with what is right and tell it these measurements: "
@@ -84,7 +84,7 @@ class Status(BaseModel):
 def reading(known: Knowledge) -> Reading:
     """What is known, to be kept."""
     from superlevel.records import Stop  # noqa: PLC0415  slow to import
-    from superlevel.study.knowledge import as_text  # noqa: PLC0415
+    from superlevel.study.replay import as_text  # noqa: PLC0415
 
     return Reading(
         entries=known.ledger.length,

@@ -10,7 +10,7 @@ from superlevel.records import Stop
 from superlevel.report.stopping import Stopping
 from superlevel.simulation import settled
 from superlevel.study.assumptions import guarantee
-from superlevel.study.knowledge import SIGNS, Knowledge
+from superlevel.study.replay import SIGNS, Knowledge
 from superlevel.study.ledger import Ledger
 from superlevel.study.study import CLOSED
 

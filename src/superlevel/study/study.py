@@ -40,7 +40,7 @@ from superlevel.study.telling import LARGEST, as_list, is_text, resolve
 
 if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and most commands need none of them
     from superlevel.report.campaign import Campaign
-    from superlevel.study.knowledge import Knowledge
+    from superlevel.study.replay import Knowledge
     from superlevel.study.verification import Verification
 
 CLOSED = "the study is closed"
@@ -241,7 +241,7 @@ class Study:
 
     def close(self, *, reason: str = "") -> None:
         """End the campaign with the labels of now. Nothing is suggested any more; late results are still taken."""
-        from superlevel.study.knowledge import as_text  # noqa: PLC0415
+        from superlevel.study.replay import as_text  # noqa: PLC0415
 
         _check_reason(reason)
         while True:
@@ -271,7 +271,7 @@ class Study:
     @property
     def knowledge(self) -> Knowledge:
         """What the log lets one say now; computed when something came in since the last time."""
-        from superlevel.study import knowledge  # noqa: PLC0415
+        from superlevel.study import replay  # noqa: PLC0415
 
         ledger = self.ledger
         if self._known is None or self._known.ledger.changed != ledger.changed:
@@ -283,7 +283,7 @@ class Study:
     @property
     def _methods(self) -> Any:
         if self._makers is None:
-            from superlevel.study.knowledge import Methods  # noqa: PLC0415
+            from superlevel.study.replay import Methods  # noqa: PLC0415
 
             self._makers = Methods()
         return self._makers
@@ -390,7 +390,7 @@ def _fate(ledger: Ledger, ticket: object) -> Fate:
 
 def _check_method(problem: Problem, given: Any) -> Any:
     """That the method takes the problem, before anything is stored; and what was made for that."""
-    from superlevel.study.knowledge import Methods, tried  # noqa: PLC0415
+    from superlevel.study.replay import Methods, tried  # noqa: PLC0415
 
     makers = Methods()
     if given.fit:

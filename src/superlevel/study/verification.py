@@ -24,13 +24,13 @@ from superlevel.arrays import Labels
 from superlevel.confidence.ridge import RidgeLearned
 from superlevel.design import Design
 from superlevel.methods import Method
-from superlevel.posterior import Posterior
+from superlevel.posterior import GaussianPosterior
 from superlevel.records import Stop, View, summary
 from superlevel.study import designs
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.configuration import question
 from superlevel.study.events import Asked, DamagedError
-from superlevel.study.knowledge import Knowledge, Methods, as_text, deviations, know, noisier
+from superlevel.study.replay import Knowledge, Methods, as_text, deviations, know, noisier
 from superlevel.study.ledger import Asking, Ledger, fold
 from superlevel.study.planning import seen
 from superlevel.study.status import WAY_OUT, kept
@@ -346,7 +346,7 @@ def _replicates(known: Knowledge, method: Method) -> Check:
     return _chi2("noise", finding, freedom, squares)
 
 
-def _predictions(posterior: Posterior) -> Check:
+def _predictions(posterior: GaussianPosterior) -> Check:
     """Every point's mean against what kernel, noise and mean allow."""
     if not posterior.terms:
         return Check(what="kernel", finding="nothing was measured yet", holds=None)

@@ -16,10 +16,10 @@ from scipy.stats import binomtest, chi2
 
 from superlevel import oracles
 from superlevel.arrays import Array, Indices
-from superlevel.confidence import contradiction
-from superlevel.confidence.contradiction import apart, outliers, outside, smallest_norm, too_large, too_much_noise
-from superlevel.confidence.mixture import GAMMAS, Spectrum, spectrum
-from superlevel.evidence import Evidence, nothing
+from superlevel.confidence import assumption_checks
+from superlevel.confidence.assumption_checks import apart, outliers, outside, smallest_norm, too_large, too_much_noise
+from superlevel.confidence.ellipsoids import GAMMAS, Spectrum, spectrum
+from superlevel.sufficient_statistics import Statistics, nothing
 from superlevel.goals import Bounds
 
 SIGMA, DELTA, N, R = 0.3, 0.1, 12, 3
@@ -39,7 +39,7 @@ def on_the_sphere(rng: np.random.Generator, radius: float = 1.0) -> Array:
     return np.asarray(FEATURES @ theta * (radius / np.linalg.norm(theta)))
 
 
-def seen(points: Indices, values: Array, sigma: float = SIGMA, *, misses: float = 0.0) -> tuple[Spectrum, Evidence]:
+def seen(points: Indices, values: Array, sigma: float = SIGMA, *, misses: float = 0.0) -> tuple[Spectrum, Statistics]:
     found = nothing(N).told(points, values, np.full(len(points), sigma))
     return spectrum(FEATURES, found, np.full(N, misses)), found
 
@@ -85,7 +85,7 @@ def test_noise_within_its_limit_is_never_too_much_however_it_lies(seed: int, cou
     rng = np.random.default_rng(seed)
     points = rng.integers(0, N, count)
     noise = rng.standard_normal(count) if seed % 2 else FEATURES[points] @ rng.standard_normal(R)
-    level = np.log(count * (count + 1) / contradiction.ALARM)
+    level = np.log(count * (count + 1) / assumption_checks.ALARM)
     noise *= 0.999 * np.sqrt((count + 2 * np.sqrt(count * level) + 2 * level) / (noise @ noise))
     truth = on_the_sphere(rng, rng.uniform())
     wrong = h * np.sign(FEATURES @ rng.standard_normal(R))
@@ -94,7 +94,7 @@ def test_noise_within_its_limit_is_never_too_much_however_it_lies(seed: int, cou
 
 @pytest.mark.parametrize("count", [10, 1000])
 def test_noise_beyond_its_limit_is_too_much_where_no_function_explains_it(count: int) -> None:
-    level = np.log(2 * count * (2 * count + 1) / contradiction.ALARM)
+    level = np.log(2 * count * (2 * count + 1) / assumption_checks.ALARM)
     squared = (2 * count + 2 * np.sqrt(2 * count * level) + 2 * level) / (2 * count)
     noise = np.tile([1.0, -1.0], count) * np.sqrt(squared)  # at one point, with no effect on its mean
     points = np.zeros(2 * count, dtype=np.int64)
@@ -262,7 +262,7 @@ def test_a_misspecification_that_is_not_given_is_heard() -> None:
 def least_in_sets(found: Spectrum) -> float:
     """The least ||theta|| in the set of the theorem, of the gamma for which that is largest, by a cone solver."""
     least = []
-    for gamma, radius in zip(GAMMAS, found.radii(contradiction.ALARM), strict=True):
+    for gamma, radius in zip(GAMMAS, found.radii(assumption_checks.ALARM), strict=True):
         theta = cp.Variable(len(found.sizes))
         apart = found.moments - cp.multiply(found.sizes, theta)
         met = [cp.norm(cp.multiply((found.sizes + gamma) ** -0.5, apart)) <= radius]
@@ -305,7 +305,7 @@ def test_a_norm_that_is_large_enough_is_not_asked_for() -> None:
 
 def test_no_norm_explains_what_no_function_does_and_the_search_ends() -> None:
     here = Spectrum(arms=np.ones((1, 1)), sizes=np.zeros(1), moments=np.full(1, 1e9), missed=0.0)
-    assert smallest_norm(here) >= contradiction.LARGEST / 4
+    assert smallest_norm(here) >= assumption_checks.LARGEST / 4
     assert too_large(here, "norm", 1.0) is not None
 
 
@@ -317,7 +317,7 @@ def test_outliers_are_named_with_their_point_and_limit() -> None:
     assert said is not None
     assert said.startswith("a measurement at point 7 is 12.3 times the noise away from f")
     assert "in 100:" in said
-    limit = np.sqrt(2 * np.log(2 * 100 * 101 / contradiction.ALARM))
+    limit = np.sqrt(2 * np.log(2 * 100 * 101 / assumption_checks.ALARM))
     assert outliers(np.array([7]), np.array([limit * (1 - 1e-12)]), 100) is None
     assert outliers(np.array([7]), np.array([limit * (1 + 1e-12)]), 100) is not None
 

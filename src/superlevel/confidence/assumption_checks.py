@@ -20,8 +20,8 @@ from __future__ import annotations
 import numpy as np
 
 from superlevel.arrays import Array, Indices
-from superlevel.confidence.mixture import Spectrum
-from superlevel.evidence import Evidence
+from superlevel.confidence.ellipsoids import Spectrum
+from superlevel.sufficient_statistics import Statistics
 from superlevel.goals import Bounds
 
 ALARM = 1e-3  # probability with which each check doubts what is as given
@@ -43,7 +43,7 @@ def outliers(points: Indices, residuals: Array, count: int) -> str | None:
     )
 
 
-def too_much_noise(spectrum: Spectrum, evidence: Evidence) -> str | None:
+def too_much_noise(spectrum: Spectrum, evidence: Statistics) -> str | None:
     """Whether all measurements together lie farther from the best fit than the noise allows."""
     count = evidence.count
     if not count:

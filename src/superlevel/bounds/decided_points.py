@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from superlevel.arrays import Array, Mask
-from superlevel.bounds.exact import make_instance
+from superlevel.bounds.implicit_lower import make_instance
 from superlevel.bounds.lower import LowerBound, information, scaled
 from superlevel.bounds.planning import LOOSE, Case
 from superlevel.bounds.saddle import saddle

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from superlevel.arrays import Array, Indices
-from superlevel.evidence import Evidence, nothing, summed
+from superlevel.sufficient_statistics import Statistics, nothing, summed
 
 
 class Measured(NamedTuple):
@@ -23,7 +23,7 @@ class Measured(NamedTuple):
     deviations: Array
 
 
-def all_at_once(given: Measured) -> Evidence:
+def all_at_once(given: Measured) -> Statistics:
     return nothing(given.n).told(given.points, given.values, given.deviations)
 
 
@@ -56,7 +56,7 @@ def measured(draw: st.DrawFn) -> Measured:
     return Measured(n, np.array(points, dtype=np.int64), np.array(values), np.array(deviations))
 
 
-def assert_same(found: Evidence, expected: Evidence) -> None:
+def assert_same(found: Statistics, expected: Statistics) -> None:
     np.testing.assert_array_equal(found.counts, expected.counts)
     np.testing.assert_allclose(found.information, expected.information, rtol=1e-12)
     np.testing.assert_allclose(found.means, expected.means, rtol=1e-10, atol=1e-10)

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from superlevel.errors import AssumptionWarning
-from superlevel.reproduce.quiet import quiet
+from superlevel.reproduce.worker_setup import quiet
 
 
 def threads() -> int:

@@ -14,11 +14,11 @@ from sklearn.gaussian_process.kernels import RBF
 import superlevel as sl
 from superlevel import bounds, design
 from superlevel.arrays import Array, Indices, Mask
-from superlevel.evidence import Evidence, nothing
+from superlevel.sufficient_statistics import Statistics, nothing
 from superlevel.goals import Bounds
 from superlevel.records import Batch, View
 from superlevel.reproduce.worlds import Linear
-from superlevel.rules.aimed import CLOSEST, RADIUS, TOGETHER, WIDTH, AimedRule, followed
+from superlevel.rules.gap_weighted import CLOSEST, RADIUS, TOGETHER, WIDTH, GapWeighted, followed
 from tests.worlds import proof
 
 N = 16
@@ -32,19 +32,19 @@ EXPLICIT = sl.Threshold(LEVEL)
 class Known:
     """What a rule is told of the directions."""
 
-    evidence: Evidence
+    evidence: Statistics
     estimate: Array
     estimates: Array
     bounds: Bounds
 
 
-def rule(goal: sl.Goal = EXPLICIT, domain: sl.Domain | None = None, **options: Any) -> AimedRule:
+def rule(goal: sl.Goal = EXPLICIT, domain: sl.Domain | None = None, **options: Any) -> GapWeighted:
     given = {"noise": 0.5, "norm": 3.0, **options}
     rtol = given.pop("rtol", 0.01)
     name = "melk" if isinstance(goal, sl.Threshold) else "milk"
     problem = sl.Problem(sl.Domain(POINTS, RBF(0.2)) if domain is None else domain, goal=goal, **given)
     made = sl.methods.make(name, problem, confidence="ridge", rtol=rtol).rule
-    assert isinstance(made, AimedRule)
+    assert isinstance(made, GapWeighted)
     return made
 
 
@@ -265,7 +265,7 @@ def test_pairs_do_not_know_costs() -> None:
 # --- certificates
 
 
-CASES: dict[str, tuple[AimedRule, View]] = {
+CASES: dict[str, tuple[GapWeighted, View]] = {
     "points": (rule(), seen(TRUTH - LEVEL, 0.5)),
     "some points": (rule(), seen(TRUTH - LEVEL, 0.5, undecided=np.arange(N) < 5, counts=np.arange(N))),
     "noise and cost": (
@@ -279,7 +279,7 @@ each = pytest.mark.parametrize(("made", "view"), CASES.values(), ids=CASES)
 
 @each
 def test_a_design_proves_the_same_again_without_a_solver(
-    made: AimedRule, view: View, monkeypatch: pytest.MonkeyPatch
+    made: GapWeighted, view: View, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = proof(made.choose(view))
     assert found.value <= (1 + 0.02) * found.lower_bound
@@ -290,7 +290,7 @@ def test_a_design_proves_the_same_again_without_a_solver(
 
 
 @each
-def test_a_start_changes_no_more_than_the_gap(made: AimedRule, view: View) -> None:
+def test_a_start_changes_no_more_than_the_gap(made: GapWeighted, view: View) -> None:
     found = proof(made.choose(view))
     again = proof(made.choose(replace(view, start=found)))
     assert again.value == pytest.approx(found.value, rel=0.02)

@@ -16,7 +16,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import superlevel as sl
 from superlevel.arrays import Array
 from superlevel.records import State
-from superlevel.rules.aimed import AimedRule
+from superlevel.rules.gap_weighted import GapWeighted
 from superlevel.rules.chance import Chance
 from superlevel.rules.covariances import AverageRule, SampledWorst
 from superlevel.rules.design import DesignRule
@@ -120,7 +120,7 @@ def test_what_is_known_needs_no_solver(kind: Kind, monkeypatch: pytest.MonkeyPat
     study, known = eventful(kind)
     for where in ("superlevel.design.solve", "superlevel.hyperparameters.fit", "superlevel.study.planning.next_plan"):
         monkeypatch.setattr(where, refuse)
-    for rule in (AimedRule, Chance, AverageRule, SampledWorst, DesignRule, Sequential):
+    for rule in (GapWeighted, Chance, AverageRule, SampledWorst, DesignRule, Sequential):
         monkeypatch.setattr(rule, "choose", refuse)
     again = reopened(study)
     assert snapshot(again) == known[study.ledger.length]

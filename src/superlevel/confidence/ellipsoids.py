@@ -38,7 +38,7 @@ from scipy.linalg import eigh
 
 from superlevel import linalg
 from superlevel.arrays import Array
-from superlevel.evidence import Evidence
+from superlevel.sufficient_statistics import Statistics
 from superlevel.goals import Bounds
 
 # In units of 1 / ||theta||^2: for as much information as a first look gives, up to a million times that.
@@ -141,7 +141,7 @@ class Spectrum:
         return np.asarray(np.copysign(np.sqrt(squares * np.abs(found.squared)), found.squared))
 
 
-def spectrum(features: Array, evidence: Evidence, misses: Array) -> Spectrum:
+def spectrum(features: Array, evidence: Statistics, misses: Array) -> Spectrum:
     """Of features (n, r) in coordinates with ||theta|| <= 1, and h (n,)."""
     information = evidence.information
     matrix = linalg.moment(features, information)

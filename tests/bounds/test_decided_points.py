@@ -9,7 +9,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
-from superlevel.bounds.partial import bound
+from superlevel.bounds.decided_points import bound
 
 UNIT = 2.0 * np.log(1 / 0.24)  # measurements that a complexity of 1 costs where delta is 0.1 and sigma 1
 

@@ -35,7 +35,7 @@ WORSE = 10.0  # unless it was nearly as large when it was fresh
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Posterior:
+class GaussianPosterior:
     """Mean, variance and covariance of f at every point. Nothing in it changes; `told` returns another one."""
 
     mean: Array
@@ -102,7 +102,7 @@ class Posterior:
 
     def told(
         self, points: ArrayLike, values: ArrayLike, *, noise: ArrayLike | None = None, in_turn: bool = False
-    ) -> Posterior:
+    ) -> GaussianPosterior:
         """After measurements (N,) at these points (N,), in any order and with repeats.
 
         ``noise`` are their standard deviations, (N,) or one for all; by default those of the points. Predictions are
@@ -154,7 +154,7 @@ class Posterior:
         after = replace(self, variance=_less(self.variance, change.rows), covariance=change.after)
         return Planned(after=after, points=frozen(distinct), rows=frozen(change.rows))
 
-    def afresh(self) -> Posterior:
+    def afresh(self) -> GaussianPosterior:
         """The same from the data, without any update."""
         covariance, shift = self.origin.prior.after(self.weights, self.sums)
         return replace(
@@ -174,7 +174,7 @@ class Posterior:
         """
         return self.covariance.drift(self.weights)
 
-    def _checked(self) -> Posterior:
+    def _checked(self) -> GaussianPosterior:
         """Computed afresh where repeats left more rows than the data need, or the drift is measured to be too large."""
         if self.covariance.kept > 2 * np.count_nonzero(self.weights) + CHECKED:
             return self.afresh()
@@ -192,13 +192,13 @@ class Posterior:
 
     def __repr__(self) -> str:
         points = int(np.count_nonzero(self.weights))
-        return f"Posterior({self.count:,} measurements at {points} of {len(self.mean)} points)"
+        return f"GaussianPosterior({self.count:,} measurements at {points} of {len(self.mean)} points)"
 
 
 class Planned(NamedTuple):
     """A posterior for planning, and how it came to be."""
 
-    after: Posterior
+    after: GaussianPosterior
     points: Indices
     """(m,) all different."""
     rows: Array
@@ -219,7 +219,7 @@ class Origin:
         return np.maximum(variances, self.nugget)
 
 
-def begin(domain: Domain, *, noise: float | ArrayLike, mean: float = 0.0) -> Posterior:
+def begin(domain: Domain, *, noise: float | ArrayLike, mean: float = 0.0) -> GaussianPosterior:
     """Before the first measurement.
 
     ``noise`` is the standard deviation of a measurement, one number or one for each point (n,). Deviations below 1e-5
@@ -234,7 +234,7 @@ def begin(domain: Domain, *, noise: float | ArrayLike, mean: float = 0.0) -> Pos
     origin = Origin(prior=prior(domain), mean=as_number("mean", mean), nugget=NUGGET * largest)
     deviations = as_deviations("noise", noise, domain.n)
     empty = np.zeros(domain.n)
-    return Posterior(
+    return GaussianPosterior(
         mean=np.full(domain.n, origin.mean),
         variance=diagonal,
         count=0,

@@ -19,7 +19,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 from superlevel.arrays import Array, Indices
 from superlevel.domain import Domain
 from superlevel.errors import InputError
-from superlevel.posterior import Posterior, begin, covariance
+from superlevel.posterior import GaussianPosterior, begin, covariance
 
 FORMS: dict[str, dict[str, Any]] = {
     "features": {"THIRD": 1, "ROOTS": 10**6},
@@ -29,7 +29,7 @@ FORMS: dict[str, dict[str, Any]] = {
 forms = pytest.mark.parametrize("form", FORMS)
 
 
-def begun(form: str, domain: Domain, *, noise: ArrayLike = 0.1, mean: float = 0.0) -> Posterior:
+def begun(form: str, domain: Domain, *, noise: ArrayLike = 0.1, mean: float = 0.0) -> GaussianPosterior:
     """In a form that the domain might not choose by itself."""
     with mock.patch.multiple(covariance, **FORMS[form]):
         return begin(domain, noise=noise, mean=mean)
@@ -45,17 +45,17 @@ def data(count: int, size: int, seed: int = 1) -> tuple[Indices, Array, Array]:
     return rng.integers(count // 2, size=size), rng.normal(size=size), rng.uniform(0.05, 0.5, size=size)
 
 
-def one_by_one(posterior: Posterior, points: Indices, values: Array, noise: Array) -> Posterior:
+def one_by_one(posterior: GaussianPosterior, points: Indices, values: Array, noise: Array) -> GaussianPosterior:
     for x, y, sigma in zip(points, values, noise, strict=True):
         posterior = posterior.told([x], [y], noise=sigma)
     return posterior
 
 
-def matrix(posterior: Posterior) -> Array:
+def matrix(posterior: GaussianPosterior) -> Array:
     return posterior.columns(np.arange(len(posterior.mean)))
 
 
-def gap(left: Posterior, right: Posterior) -> float:
+def gap(left: GaussianPosterior, right: GaussianPosterior) -> float:
     """Largest difference of means, variances and covariances."""
     pairs = [(left.mean, right.mean), (left.variance, right.variance), (matrix(left), matrix(right))]
     return float(max(np.abs(one - other).max() for one, other in pairs))
@@ -343,7 +343,7 @@ def test_what_was_given_is_not_kept() -> None:
 
 def test_a_posterior_says_what_it_knows_in_a_line() -> None:
     posterior = begin(square(RBF(0.5)), noise=0.1).told([1, 1, 2] * 500, np.zeros(1500))
-    assert repr(posterior) == "Posterior(1,500 measurements at 2 of 60 points)"
+    assert repr(posterior) == "GaussianPosterior(1,500 measurements at 2 of 60 points)"
 
 
 @settings(max_examples=40)

@@ -36,7 +36,7 @@ from scipy.linalg import qr
 
 from superlevel import linalg
 from superlevel.arrays import Array, frozen
-from superlevel.confidence.mixture import ROUNDING
+from superlevel.confidence.ellipsoids import ROUNDING
 from superlevel.goals import Bounds
 
 RHOS = np.array([4.0, 256.0, 16384.0])  # as for a normal mean with that much information, where ||v|| is 1

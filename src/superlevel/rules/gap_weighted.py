@@ -37,7 +37,7 @@ CLOSEST = 1e-6  # of the largest aim: the smallest that a design can be made for
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AimedRule:
+class GapWeighted:
     """The design weighted by the estimated gaps."""
 
     goal: Goal

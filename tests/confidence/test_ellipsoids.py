@@ -14,8 +14,8 @@ from scipy.stats import binomtest
 
 from superlevel.arrays import Array, Floats
 from superlevel.confidence import mixture
-from superlevel.confidence.mixture import GAMMAS, TAUS, Spectrum, spectrum, spread
-from superlevel.evidence import Evidence, nothing
+from superlevel.confidence.ellipsoids import GAMMAS, TAUS, Spectrum, spectrum, spread
+from superlevel.sufficient_statistics import Statistics, nothing
 
 DELTA = 0.1
 
@@ -25,7 +25,7 @@ class World(NamedTuple):
 
     features: Array
     theta: Array
-    evidence: Evidence
+    evidence: Statistics
     misses: Array
 
     @property
@@ -141,7 +141,7 @@ def test_scaling_is_computing_with_scaled_features(norm: float) -> None:
 def test_units_of_the_measurements_change_nothing(seed: int, unit: float) -> None:
     found = world(seed)
     given = found.evidence
-    other = Evidence(
+    other = Statistics(
         counts=given.counts.copy(),
         information=given.information / unit**2,
         means=given.means * unit,
@@ -311,7 +311,7 @@ def test_all_ellipsoids_and_intervals_hold_at_the_worst_moment_of_a_path(r: int,
     left = outside = 0
     for excess, information, sums in zip(*found, strict=True):
         noise = np.divide(sums, information, out=np.zeros_like(sums), where=information > 0)
-        seen = Evidence(
+        seen = Statistics(
             counts=(information > 0).astype(np.int64),
             information=information.copy(),
             means=np.where(information > 0, arms @ theta + noise, 0.0),

@@ -17,7 +17,7 @@ from superlevel.arrays import Array, Indices, frozen
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evidence:
+class Statistics:
     """All measurements so far."""
 
     counts: Indices
@@ -37,7 +37,7 @@ class Evidence:
         """Measurements in all."""
         return int(self.counts.sum())
 
-    def told(self, points: Indices, values: Array, deviations: Array) -> Evidence:
+    def told(self, points: Indices, values: Array, deviations: Array) -> Statistics:
         """With measurements (N,) of y - mean at points (N,), each with its own sigma > 0."""
         n = len(self.counts)
         weights = deviations**-2
@@ -52,7 +52,7 @@ class Evidence:
         total, apart = self.information + fresh, about + shifts - self.means
         apart[fresh == 0] = 0.0
         between = float((_ratio(self.information * fresh, total) * np.square(apart)).sum())
-        return Evidence(
+        return Statistics(
             counts=self.counts + np.bincount(points, minlength=n),
             information=total,
             means=self.means + _ratio(fresh, total) * apart,
@@ -60,9 +60,9 @@ class Evidence:
         )
 
 
-def nothing(n: int) -> Evidence:
+def nothing(n: int) -> Statistics:
     """Before the first measurement of n points."""
-    return Evidence(counts=np.zeros(n, dtype=np.int64), information=np.zeros(n), means=np.zeros(n), scatter=0.0)
+    return Statistics(counts=np.zeros(n, dtype=np.int64), information=np.zeros(n), means=np.zeros(n), scatter=0.0)
 
 
 def summed(points: Indices, values: Array, n: int) -> Array:

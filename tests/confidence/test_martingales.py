@@ -14,8 +14,8 @@ from sklearn.gaussian_process.kernels import RBF
 
 from superlevel.arrays import Array, Indices
 from superlevel.confidence import mixture, union
-from superlevel.confidence.union import KAPPA, LEAST, RHOS, Martingales
-from superlevel.evidence import nothing, summed
+from superlevel.confidence.martingales import KAPPA, LEAST, RHOS, Martingales
+from superlevel.sufficient_statistics import nothing, summed
 from superlevel.features import embed
 from superlevel.goals import Bounds
 
