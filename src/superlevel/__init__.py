@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from superlevel.domain import Domain
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
-from superlevel.goals import FractionOfMax, Goal, Threshold
+from superlevel.goals import Band, FractionOfMax, Goal, Levels, Threshold
 from superlevel.problem import Problem
 
 if TYPE_CHECKING:
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from superlevel import oracles as oracles
     from superlevel import posterior as posterior
     from superlevel import robust as robust
+    from superlevel import rules as rules
+    from superlevel.confidence.posterior import Posterior as Posterior
+    from superlevel.confidence.ridge import Ridge as Ridge
+    from superlevel.confidence.rips import Rips as Rips
+    from superlevel.confidence.rkhs import Rkhs as Rkhs
     from superlevel.simulation import Run as Run
     from superlevel.simulation import simulate as simulate
     from superlevel.study import Result as Result
@@ -29,12 +34,18 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AssumptionWarning",
+    "Band",
     "Domain",
     "FractionOfMax",
     "Goal",
     "InputError",
+    "Levels",
+    "Posterior",
     "Problem",
     "Result",
+    "Ridge",
+    "Rips",
+    "Rkhs",
     "Run",
     "Study",
     "SuperlevelError",
@@ -48,11 +59,24 @@ __all__ = [
     "oracles",
     "posterior",
     "robust",
+    "rules",
     "simulate",
 ]
 
-_MODULES = {"bounds", "design", "features", "hyperparameters", "kernels", "methods", "oracles", "posterior", "robust"}
-_NAMES = {"Result": "study", "Run": "simulation", "Study": "study", "simulate": "simulation"}
+_MODULES = {
+    *("bounds", "design", "features", "hyperparameters", "kernels", "methods", "oracles", "posterior", "robust"),
+    "rules",
+}
+_NAMES = {
+    "Posterior": "confidence.posterior",
+    "Result": "study",
+    "Ridge": "confidence.ridge",
+    "Rips": "confidence.rips",
+    "Rkhs": "confidence.rkhs",
+    "Run": "simulation",
+    "Study": "study",
+    "simulate": "simulation",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -21,10 +21,11 @@ from numpy.typing import ArrayLike
 from scipy.linalg import blas, lapack
 
 from superlevel import linalg
-from superlevel.arrays import Array, Indices, as_count, as_matrix, as_number
+from superlevel.arrays import Array, Indices, Mask, as_count, as_matrix, as_number
 from superlevel.errors import InputError
 
 CANDIDATES = 96  # points looked at together for the next pivots
+CLOSE, ROUNDING = 1e-12, 1e-28  # squared lengths of a pair, relative to its parts', that may be, and are, none
 FRACTION = 0.1  # a candidate is taken while its residual is at least this part of the largest
 
 
@@ -47,6 +48,23 @@ class Features:
     @property
     def rank(self) -> int:
         return int(self.array.shape[1])
+
+    def reached(self, share: float = 0.0) -> Mask:
+        """The directions phi(x) (n,), or phi(x) - share phi(x') (n, n) if share > 0, that are not zero.
+
+        The value of a zero direction is known without measuring.
+        """
+        arms = self.array
+        if not share:
+            return np.asarray(arms.any(axis=1))
+        lengths = linalg.squared_norms(arms)
+        parts = np.add.outer(lengths, share**2 * lengths)
+        found = np.asarray(parts - 2.0 * share * linalg.inner(arms, arms) > CLOSE * parts)
+        # The product form cancels: a share near 1 makes short pairs that are not zero.
+        first, second = np.nonzero(~found)
+        short = linalg.squared_norms(arms[first] - share * arms[second])
+        found[first, second] = short > ROUNDING * parts[first, second]
+        return found
 
 
 def embed(kernel: Any, points: ArrayLike, *, tol: float = 1e-6, max_rank: int | None = None) -> Features:

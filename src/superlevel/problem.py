@@ -6,18 +6,24 @@ f(x) = mean + <theta, phi(x)> + misspecification,    y = f(x) + noise
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
 
 from superlevel.arrays import Array, as_deviations, as_number, as_positive, frozen
 from superlevel.domain import Domain
 from superlevel.errors import InputError
-from superlevel.goals import FractionOfMax, Goal, Threshold
+from superlevel.goals import Goal
+
+FITTED = ("kernel", "noise", "mean")
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Everything a method may know before the first measurement.
 
+    >>> from superlevel.goals import Threshold
     >>> problem = Problem(Domain([0.0, 0.5, 1.0]), goal=Threshold(20.0), noise=0.5, bound=1.0, delta=0.1)
     >>> problem.goal
     Threshold(value=20.0)
@@ -27,9 +33,10 @@ class Problem:
     """The points that may be measured, and the kernel on them."""
     _: KW_ONLY
     goal: Goal
-    """The wanted set: ``Threshold(value)`` or ``FractionOfMax(epsilon)``."""
-    noise: float | Array
-    """Standard deviation sigma >= 0 of one measurement, or (n,) deviations, one for each point; read-only."""
+    """Which points are looked for: one of `superlevel.goals`."""
+    noise: float | Array | None = None
+    """Standard deviation sigma >= 0 of one measurement, or (n,) deviations, one for each point; read-only. None: it is
+    estimated from the measurements."""
     bound: float | None = None
     """B > 0 with |f(x) - mean| <= B at every point. Needed by the rips confidence."""
     delta: float = 0.1
@@ -47,14 +54,17 @@ class Problem:
     cost: float | Array = 1.0
     """What one measurement costs, > 0, or (n,) costs, one for each point; only their ratios matter. TruVar weighs them,
     and so do MELK and MILK on the posterior; the other methods do not know costs."""
+    fit: tuple[str, ...] = ()
+    """Which of kernel, noise and mean to estimate from the measurements; what is given of them is not used then."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise InputError("domain", f"of type {type(self.domain).__name__}", "give Domain(points, kernel=...)")
-        if not isinstance(self.goal, Threshold | FractionOfMax):
-            raise InputError("goal", reprlib.repr(self.goal), "give Threshold(value) or FractionOfMax(epsilon)")
+        if not isinstance(self.goal, Goal):
+            remedy = "give a goal such as Threshold(20.0), Band(10.0, 20.0) or FractionOfMax(0.1)"
+            raise InputError("goal", reprlib.repr(self.goal), remedy)
         checked = {
-            "noise": as_deviations("noise", self.noise, self.domain.n),
+            "noise": None if self.noise is None else as_deviations("noise", self.noise, self.domain.n),
             "bound": None if self.bound is None else as_number("bound", self.bound, above=0.0),
             "delta": as_number("delta", self.delta, above=0.0, below=1.0),
             "mean": as_number("mean", self.mean),
@@ -63,12 +73,32 @@ class Problem:
             "tolerance": as_number("tolerance", self.tolerance, at_least=0.0),
             "ridge": None if self.ridge is None else as_number("ridge", self.ridge, at_least=0.0),
             "cost": _as_costs(self.cost, self.domain.n),
+            "fit": _as_fit(self.fit, self.noise),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def known_noise(self) -> float | Array:
+        """The noise; an InputError where it is not given."""
+        if self.noise is None:
+            raise InputError("noise", None, "give the standard deviation of one measurement: it cannot be estimated here")
+        return self.noise
+
+    @property
+    def deviations(self) -> Array:
+        """(n,) the standard deviation of one measurement at each point."""
+        return np.broadcast_to(np.asarray(self.known_noise, dtype=np.float64), self.domain.n)
 
 
 def _as_costs(costs: object, n: int) -> float | Array:
     if isinstance(costs, str) or not hasattr(costs, "__len__"):
         return as_number("cost", costs, above=0.0)
     return frozen(as_positive("cost", costs, shape=(n,)).copy())  # type: ignore[arg-type]
+
+
+def _as_fit(given: object, noise: object) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable) or any(name not in FITTED for name in given):
+        raise InputError("fit", repr(given), f"give a list out of {', '.join(FITTED)}")
+    wanted = {*given, *(["noise"] if noise is None else [])}
+    return tuple(name for name in FITTED if name in wanted)

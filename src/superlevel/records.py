@@ -1,4 +1,4 @@
-"""What the loop hands from part to part: plans go out, states come back."""
+"""What the parts of a method hand to each other: plans go out, batches come in, and a state leads to the next one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask, frozen
 from superlevel.design import Design
-from superlevel.sufficient_statistics import Statistics
-from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, Reading
+from superlevel.features import Features
+from superlevel.findings import Finding
+from superlevel.goals import ABOVE, BELOW, Bounds, Goal, Reading, summary
 from superlevel.posterior import GaussianPosterior
+from superlevel.problem import Problem
 
 LARGEST = 2**53  # more measurements than that are not whole numbers any more
 
@@ -43,6 +45,8 @@ class Plan:
     """The design, with a proof of how far it is from the best; None for rules that make none."""
     precision: float | None
     """How well every undecided direction will be known, in the units of the measurements; None for a fixed batch."""
+    undecided: Mask
+    """(n,) or (n, n): the directions that were undecided when it was planned."""
     origin: str
     """A fingerprint of the method, the state and the pending plans that it was asked for."""
     campaign: str
@@ -68,25 +72,133 @@ class Plan:
         return f"Plan(phase {self.phase}: {self.total:,} measurements at {points} of {len(self.counts)} points)"
 
 
-class Learned(Protocol):
-    """What a confidence knows that keeps all measurements and is no posterior."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Batch:
+    """Measurements that became known together."""
+
+    points: Indices
+    """(N,) the point of each."""
+    values: Array
+    """(N,)"""
+    noise: Array | None = None
+    """(N,) the standard deviation of each measurement; None where it is the problem's."""
+    plan: Plan | None = None
+    """The plan that asked for the first of them; None where nobody planned it."""
+    whole: bool = False
+    """Whether the batch holds all measurements of that plan, reported as a unit, and no others."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearModel:
+    """The features in which a confidence bounds f, for rules that make designs in them."""
+
+    features: Features
+    ridge: float
+    """gamma"""
+    deviations: Array
+    """(n,) the standard deviation of one measurement at each point, as it enters the bounds."""
+
+
+class GaussianModel(Protocol):
+    """A Gaussian posterior with its intervals, for rules that look ahead in it."""
 
     @property
-    def evidence(self) -> Statistics: ...
+    def posterior(self) -> GaussianPosterior: ...
+
+    @property
+    def width(self) -> float:
+        """beta^1/2: how many deviations a half-width has."""
+        ...
+
+    def ends(self, planned: GaussianPosterior, /) -> Bounds:
+        """(n,) the intervals at every point as a posterior for planning has them, within those that are known."""
+        ...
+
+
+class Belief(Protocol):
+    """What a confidence knows of f. Nothing in it changes; an update returns another one."""
+
+    @property
+    def problem(self) -> Problem:
+        """The problem, with what was estimated in place of what was not given."""
+        ...
+
+    @property
+    def pilot(self) -> int:
+        """Measurements that are missing for a first estimate of what is not given; 0 where nothing is."""
+        ...
 
     @property
     def estimate(self) -> Array:
-        """(n,) f"""
+        """(n,) the estimate of f."""
         ...
 
     @property
-    def estimates(self) -> Array:
-        """(n,) or (n, n): the value of every direction."""
+    def counts(self) -> Indices:
+        """(n,) how many measurements at each point the belief rests on."""
         ...
 
     @property
-    def bounds(self) -> Bounds:
-        """Where those values lie."""
+    def averages(self) -> tuple[Array, Array]:
+        """The sum of 1 / sigma^2 (n,) of the measurements at each point, and their mean (n,), 0 where there is none."""
+        ...
+
+    @property
+    def tolerance(self) -> float:
+        """How far the goal may move the ends of these bounds when it decides."""
+        ...
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the measurements say of each assumption."""
+        ...
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the measurements rule out what the bounds rest on, so that nothing may be declared."""
+        ...
+
+    @property
+    def sources(self) -> tuple[str, ...] | None:
+        """(n,) which of several kinds of interval is the narrowest at each point; None where there is one kind only."""
+        ...
+
+    @property
+    def posterior(self) -> GaussianPosterior:
+        """The Gaussian posterior of f; an InputError where the confidence has none."""
+        ...
+
+    @property
+    def model(self) -> GaussianModel:
+        """The posterior with its intervals; an InputError where the confidence has none."""
+        ...
+
+    @property
+    def linear(self) -> LinearModel:
+        """The features in which f is bounded; an InputError where the confidence has none."""
+        ...
+
+    def values(self, goal: Goal, /) -> Array:
+        """(n,) or (n, n): the estimated value of every direction of the goal."""
+        ...
+
+    def bounds(self, share: float = 0.0, mask: Mask | None = None, /) -> Bounds:
+        """The interval of f(x) for every point (n,), or of f(x) - share f(x') for every pair (n, n) if share > 0.
+
+        A mask names the directions that are needed; the others may be NaN.
+        """
+        ...
+
+    def fixed(self, share: float, /) -> Bounds | None:
+        """Bounds of the directions whose value no measurement can change, NaN for the others; None if there are none."""
+        ...
+
+    def probability(self, level: float, /) -> Array | None:
+        """(n,) the probability that f(x) is above a level; None where there is no model of f."""
+        ...
+
+    def relief(self, points: Indices) -> Array:
+        """(m, n) the share of the variance at each point that one measurement at each of these points (m,) removes."""
         ...
 
 
@@ -98,18 +210,15 @@ class State:
     """Every random choice of phase t comes from (seed, t)."""
     phase: int
     """The phase that comes next, from 1."""
+    goal: Goal
     reading: Reading
     """What is decided, and which directions are not: the sets G, B and A_t of the paper."""
     samples: int
     """Measurements told so far."""
     stop: Stop | None
     """Why nothing more is to be measured; None while something is."""
-    posterior: GaussianPosterior | None = None
-    """What all measurements say of f; None for a confidence that has none."""
-    learned: Learned | None = None
-    """The same for a confidence that keeps all measurements and has no posterior."""
-    intervals: Bounds | None = None
-    """(n,) where f lies at every point; None for a confidence that bounds undecided directions only."""
+    belief: Belief
+    """What is known of f."""
     design: Design | None = None
     """The last design, from which the next one starts."""
     told: frozenset[str] = frozenset()
@@ -121,7 +230,7 @@ class State:
 
     @property
     def labels(self) -> Labels:
-        """(n,) +1 above, 0 undecided, -1 below."""
+        """(n,) +1 above, 0 undecided, -1 below; (k, n) where the goal has k levels."""
         return self.reading.labels
 
     @property
@@ -130,19 +239,28 @@ class State:
         return self.reading.undecided
 
     @property
-    def estimate(self) -> Array | None:
-        """(n,) what f is thought to be; None for a confidence that takes each round by itself."""
-        if self.learned is not None:
-            return self.learned.estimate
-        return None if self.posterior is None else self.posterior.mean
+    def estimate(self) -> Array:
+        """(n,) the estimate of f."""
+        return self.belief.estimate
 
-    def found(self, *, selective: bool = False) -> Mask:
-        """(n,) the returned set: all that is not below, X without B; or only what is above, G, if ``selective``."""
-        return found(self.labels, selective=selective)
+    @property
+    def intervals(self) -> Bounds:
+        """(n,) the interval of f at every point."""
+        return self.belief.bounds()
+
+    @property
+    def above(self) -> Mask:
+        """The points that are decided to be above the level: G."""
+        return np.asarray(self.labels == ABOVE)
+
+    @property
+    def not_below(self) -> Mask:
+        """The points that are above the level or undecided: X without B."""
+        return np.asarray(self.labels != BELOW)
 
     def __repr__(self) -> str:
         status = "asks for more" if self.stop is None else self.stop.value
-        return f"State(phase {self.phase}, {self.samples:,} measurements, {summary(self.labels)}: {status})"
+        return f"State(phase {self.phase}, {self.samples:,} measurements, {summary(self.goal, self.labels)}: {status})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -154,89 +272,39 @@ class Info:
     """Measurements of this phase."""
     precision: float | None
     """Half-width that the phase was planned for; None for a fixed batch."""
-    estimates: Array
-    """(n,) or (n, n): the estimated value of every direction, NaN where the confidence says nothing."""
     bounds: Bounds
-    """What the confidence says of the same directions."""
-    bias: float | None
-    """The part of the error that more measurements do not remove; None where the norm of f is not given."""
-    warnings: tuple[str, ...]
-    """What speaks against the assumptions, each in a sentence."""
-    sources: tuple[str, ...] | None = None
-    """(n,) which of several kinds of interval bounds f most tightly at each point; None where there is one only."""
+    """The bounds of the goal's directions after this phase."""
+    findings: tuple[Finding, ...]
+    """What this phase showed against the assumptions, and no phase before it."""
 
-    def __post_init__(self) -> None:
-        frozen(self.estimates)
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The findings in sentences."""
+        return tuple(finding.sentence for finding in self.findings)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class View:
-    """What a rule may look at."""
+class Need:
+    """What the size of a phase may depend on."""
 
     phase: int
-    undecided: Mask
-    """(n,) points or (n, n) pairs."""
-    posterior: GaussianPosterior | None
-    """From all that was told."""
-    learned: Learned | None = None
-    """The same where there is no posterior."""
-    pending: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """(m,) points that are being measured already, with repeats."""
-    failed: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """(k,) points at which measuring failed, with repeats."""
-    intervals: Bounds | None
-    """(n,) where f lies at every point."""
-    width: float
-    """beta^1/2: how many deviations a half-width has; NaN where there are none."""
-    margin: float | Array = 0.0
-    """What half-widths have on top of that, one number or (n,)."""
-    start: Design | None
-    """A design to start from."""
-    sizes: Sizes
-    seed: int
-
-    def rng(self, use: int | None = None) -> np.random.Generator:
-        """Everything random comes from (seed, phase), and from its use where there is more than one."""
-        return np.random.default_rng([self.seed, self.phase] if use is None else [self.seed, self.phase, use])
-
-    @cached_property
-    def known(self) -> GaussianPosterior:
-        """The posterior, with the pending points as if they had been measured."""
-        assert self.posterior is not None
-        return self.posterior.planned(self.pending).after
-
-    def ends(self, posterior: GaussianPosterior) -> Bounds:
-        """(n,) the intervals at every point as a posterior for planning has them, within those that are known."""
-        assert self.intervals is not None
-        half = self.width * posterior.deviation + self.margin
-        return Bounds(
-            lower=np.maximum(self.intervals.lower, posterior.mean - half),
-            upper=np.minimum(self.intervals.upper, posterior.mean + half),
-        )
-
-    @property
-    def total(self) -> int:
-        """Measurements of this phase, where they do not depend on a design."""
-        return self.sizes.samples(
-            self.phase, np.nan, int(np.count_nonzero(self.undecided)), begun=int(self.begun.sum())
-        )
-
-    @property
-    def begun(self) -> Indices:
-        """(n,) measurements that were made or are on their way."""
-        out = np.bincount(self.pending, minlength=len(self.undecided))
-        return out if self.learned is None else out + self.learned.evidence.counts
+    value: float
+    """Of the design: the largest variance of an undecided direction; NaN where there is no design."""
+    directions: int
+    """Undecided ones."""
+    begun: int
+    """Measurements that were made or are on their way."""
 
 
 class Sizes(Protocol):
     """How many measurements a phase takes."""
 
-    def samples(self, t: int, value: float, directions: int, begun: int = 0) -> int:
-        """In phase t, for a design of this value and this many undecided directions, after so many measurements."""
+    def samples(self, need: Need, /) -> int:
+        """The number of measurements of a phase."""
         ...
 
-    def precision(self, t: int) -> float | None:
-        """How well every undecided direction is to be known after phase t; None where nothing is promised."""
+    def precision(self, phase: int, /) -> float | None:
+        """How well every undecided direction is to be known after a phase; None where nothing is promised."""
         ...
 
     @property
@@ -250,35 +318,75 @@ class Growing:
     """Every phase takes more than the one before, by the same factor: a part of all before, and the first."""
 
     first: int
-    growth: float
-    """At least 1."""
+    growth: float = 1.0
+    """At least 1: with 1 all phases are equally large."""
 
-    def samples(self, t: int, value: float, directions: int, begun: int = 0) -> int:  # noqa: ARG002
-        return math.ceil(min(self.first + (self.growth - 1.0) * begun, LARGEST))
+    last = None
 
-    def precision(self, t: int) -> None:  # noqa: ARG002
+    def samples(self, need: Need, /) -> int:
+        return math.ceil(min(self.first + (self.growth - 1.0) * need.begun, LARGEST))
+
+    def precision(self, _phase: int, /) -> None:
         return None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class View:
+    """What a rule may look at."""
+
+    goal: Goal
+    """The problem's goal, with the directions by which the method reads it."""
+    phase: int
+    reading: Reading
+    belief: Belief
+    pending: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """(m,) points that are being measured already, with repeats."""
+    failed: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """(k,) points at which measuring failed, with repeats."""
+    start: Design | None = None
+    """A design to start from."""
+    sizes: Sizes
+    seed: int
 
     @property
-    def last(self) -> None:
-        return None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Batch:
-    """The same number of measurements in every phase."""
-
-    size: int
-
-    def samples(self, t: int, value: float, directions: int, begun: int = 0) -> int:  # noqa: ARG002
-        return self.size
-
-    def precision(self, t: int) -> None:  # noqa: ARG002
-        return None
+    def problem(self) -> Problem:
+        """The problem, with what was estimated in place of what was not given."""
+        return self.belief.problem
 
     @property
-    def last(self) -> None:
-        return None
+    def undecided(self) -> Mask:
+        """(n,) points or (n, n) pairs."""
+        return self.reading.undecided
+
+    @property
+    def n(self) -> int:
+        """Points of the domain."""
+        return self.problem.domain.n
+
+    def rng(self, use: int | None = None) -> np.random.Generator:
+        """Everything random comes from (seed, phase), and from its use where there is more than one."""
+        return np.random.default_rng([self.seed, self.phase] if use is None else [self.seed, self.phase, use])
+
+    @cached_property
+    def posterior(self) -> GaussianPosterior:
+        """The Gaussian posterior after all measurements; an InputError where the confidence has none."""
+        return self.belief.posterior
+
+    @cached_property
+    def planned(self) -> GaussianPosterior:
+        """The posterior, with the pending points as if they had been measured."""
+        return self.posterior.planned(self.pending).after
+
+    @cached_property
+    def begun(self) -> Indices:
+        """(n,) measurements that were made or are on their way."""
+        return np.asarray(np.bincount(self.pending, minlength=self.n) + self.belief.counts)
+
+    def samples(self, value: float = math.nan) -> int:
+        """The number of measurements of this phase, for a design of this value where it depends on one."""
+        undecided = int(np.count_nonzero(self.undecided))
+        need = Need(phase=self.phase, value=value, directions=undecided, begun=int(self.begun.sum()))
+        return self.sizes.samples(need)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -290,50 +398,3 @@ class Choice:
     counts: Indices
     """(n,) how often each point."""
     certificate: Design | None = None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Beginning:
-    """What a confidence knows before the first measurement."""
-
-    reading: Reading
-    posterior: GaussianPosterior | None = None
-    learned: Learned | None = None
-    intervals: Bounds | None = None
-    """(n,) where f lies at every point."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Knowledge:
-    """What a confidence makes of the measurements."""
-
-    estimates: Array
-    """The value of every direction, NaN where nothing is said."""
-    bounds: Bounds
-    """Where those values lie."""
-    deciding: Bounds
-    """What the goal decides by: the bounds, with the tolerance taken into account."""
-    posterior: GaussianPosterior | None = None
-    learned: Learned | None = None
-    intervals: Bounds | None = None
-    """(n,) where f lies at every point."""
-    bias: float | None = None
-    warnings: tuple[str, ...] = ()
-    contradicted: bool = False
-    """Whether what is assumed cannot be, so that nothing may be declared."""
-    sources: tuple[str, ...] | None = None
-    """(n,) which of several kinds of interval bounds f most tightly at each point."""
-
-
-def found(labels: Labels, *, selective: bool) -> Mask:
-    """(n,) labels that are not below, or those that are above."""
-    return np.asarray(labels == ABOVE if selective else labels != BELOW)
-
-
-def summary(labels: Labels) -> str:
-    """How many are above, undecided and below."""
-    counts = {word: int((labels == label).sum()) for word, label in _WORDS}
-    return ", ".join(f"{count:,} {word}" for word, count in counts.items())
-
-
-_WORDS = (("above", ABOVE), ("undecided", UNDECIDED), ("below", BELOW))

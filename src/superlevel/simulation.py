@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +13,10 @@ import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask, as_count, frozen
 from superlevel.errors import InputError
-from superlevel.goals import UNDECIDED, Bounds
+from superlevel.goals import ABOVE, BELOW, Bounds, Goal, decided, restore, summary
 from superlevel.methods import Method
 from superlevel.oracles import Oracle
-from superlevel.records import Info, Plan, State, Stop, found, summary
+from superlevel.records import Info, Plan, State, Stop
 
 FORMAT = 1  # of saved runs
 MEASURING = 1  # sets the oracle's random numbers apart from the method's
@@ -53,8 +54,8 @@ class Run:
     method: str
     seed: int
     labels: Labels
-    """(n,) +1 above, 0 undecided, -1 below. In rounds and with rkhs widths all are right with probability 1 - delta, up
-    to what ridge and misspecification hide; on a posterior they are as right as its model."""
+    """(n,) +1 above, 0 undecided, -1 below; (k, n) for k levels. In which sense they are right is the guarantee of the
+    method's confidence."""
     samples: int
     """Measurements taken."""
     stop: Stop
@@ -62,14 +63,16 @@ class Run:
     """One entry a phase."""
     needed: int | None
     """How many measurements the next phase would have taken, where the budget ended the run."""
+    goal: Goal | None = None
+    """None where the file of an older version does not say, as for the next three."""
     before: Labels | None = None
-    """(n,) what was decided before the first measurement; None where the file of an older version does not say."""
+    """The labels before the first measurement."""
     estimate: Array | None = None
-    """(n,) what f is thought to be in the end; None for a confidence that takes each round by itself."""
+    """(n,) the estimate of f in the end."""
     intervals: Bounds | None = None
-    """(n,) where f lies at every point; None for a confidence that bounds undecided directions only."""
+    """(n,) the intervals of f in the end, NaN where the last round says nothing."""
     sources: tuple[str, ...] | None = None
-    """(n,) which of several kinds of interval bounds f most tightly at each point; None where there is one only."""
+    """(n,) which of several kinds of interval is the narrowest at each point; None where there is one kind only."""
 
     @property
     def decided(self) -> Indices:
@@ -83,12 +86,18 @@ class Run:
         """Why the run ended, in words."""
         if self.needed is None:
             return self.stop.value
-        undecided = int((self.labels == 0).sum())
+        undecided = int((~decided(self.labels)).sum())
         return f"{self.stop.value}: {self.needed:,} more would be needed, {undecided} points are undecided"
 
-    def found(self, *, selective: bool = False) -> Mask:
-        """(n,) the returned set: all that is not below, or only what is above if ``selective``."""
-        return found(self.labels, selective=selective)
+    @property
+    def above(self) -> Mask:
+        """The points that are decided to be above the level, (n,) or (k, n)."""
+        return np.asarray(self.labels == ABOVE)
+
+    @property
+    def not_below(self) -> Mask:
+        """The points that are above the level or undecided, (n,) or (k, n)."""
+        return np.asarray(self.labels != BELOW)
 
     def save(self, path: str | Path) -> None:
         """Write everything to one .npz file: arrays and numbers, no pickles."""
@@ -103,8 +112,8 @@ class Run:
                 labels=self.labels,
                 step_counts=np.array([[s.phase, s.samples, s.directions] for s in self.trace]).reshape(-1, 3),
                 step_numbers=np.array([[s.precision, s.value, s.lower_bound] for s in self.trace]).reshape(-1, 3),
-                step_labels=np.array([s.labels for s in self.trace], dtype=np.int8).reshape(-1, len(self.labels)),
-                step_guesses=np.array([s.guess for s in self.trace], dtype=np.int8).reshape(-1, len(self.labels)),
+                step_labels=np.array([s.labels for s in self.trace], dtype=np.int8).reshape(-1, *self.labels.shape),
+                step_guesses=np.array([s.guess for s in self.trace], dtype=np.int8).reshape(-1, *self.labels.shape),
                 **self._known(),
             )
 
@@ -112,7 +121,8 @@ class Run:
         """What there may be of what is known in the end."""
         ends = None if self.intervals is None else np.array([self.intervals.lower, self.intervals.upper])
         sources = None if self.sources is None else np.array(self.sources)
-        found = {"before": self.before, "estimate": self.estimate, "intervals": ends, "sources": sources}
+        goal = None if self.goal is None else np.array(json.dumps(self.goal.describe()))
+        found = {"before": self.before, "estimate": self.estimate, "intervals": ends, "sources": sources, "goal": goal}
         return {name: array for name, array in found.items() if array is not None}
 
     @classmethod
@@ -142,7 +152,8 @@ class Run:
             raise InputError("path", repr(str(path)), f"give a file that Run.save wrote ({error})") from error
 
     def __repr__(self) -> str:
-        return f"Run({self.method}: {self.samples:,} measurements, {summary(self.labels)}: {self.reason})"
+        found = "" if self.goal is None else f", {summary(self.goal, self.labels)}"
+        return f"Run({self.method}: {self.samples:,} measurements{found}: {self.reason})"
 
 
 def simulate(
@@ -171,7 +182,7 @@ def simulate(
     budget = method.budget if max_samples is None else as_count("max_samples", max_samples)
     state = begun = method.init(seed=seed)
     trace: list[Step] = []
-    needed = sources = None
+    needed = None
     while state.stop is None:
         plan = method.ask(state)
         if state.samples + plan.total > budget:
@@ -180,7 +191,6 @@ def simulate(
         rng = np.random.default_rng([state.seed, state.phase, MEASURING])
         state, info = method.tell(state, plan, oracle.measure(plan.indices, rng))
         trace.append(_seen(plan, state, info, method.guess(state)))
-        sources = info.sources
         if watch is not None:
             watch(trace[-1])
     return Run(
@@ -191,26 +201,27 @@ def simulate(
         stop=Stop.BUDGET if state.stop is None else state.stop,
         trace=tuple(trace),
         needed=needed,
+        goal=method.problem.goal,
         before=begun.labels,
         estimate=state.estimate,
         intervals=state.intervals,
-        sources=sources,
+        sources=state.belief.sources,
     )
 
 
 def settled(moments: Sequence[tuple[int, Labels]]) -> Indices:
     """(n,) how many measurements there were when each point got the label that it has; -1 where it has none.
 
-    Moments are numbers of measurements and the labels (n,) of then, in their order; the last is now. A label that was
+    Moments are numbers of measurements and the labels of then, (n,) or (k, n), in their order; the last is now. A label that was
     taken back and given again counts from the last time.
     """
     (samples, labels), *later = moments
-    decided = np.full(len(labels), samples, dtype=np.int64)
+    since = np.full(labels.shape[-1], samples, dtype=np.int64)
     for samples, now in later:
-        decided[now != labels] = samples
+        since[np.atleast_2d(now != labels).any(axis=0)] = samples
         labels = now
-    decided[labels == UNDECIDED] = -1
-    return frozen(decided)
+    since[~decided(labels)] = -1
+    return frozen(since)
 
 
 def _seen(plan: Plan, state: State, info: Info, guess: Labels) -> Step:
@@ -232,6 +243,8 @@ def _kept(file: Mapping[str, Any]) -> dict[str, Any]:
     if "intervals" in file:
         lower, upper = file["intervals"]
         found["intervals"] = Bounds(lower=lower, upper=upper)
+    if "goal" in file:
+        found["goal"] = restore(json.loads(str(file["goal"])))
     if "sources" in file:
         found["sources"] = tuple(file["sources"].tolist())
     return found

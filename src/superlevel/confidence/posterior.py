@@ -14,28 +14,39 @@ once they are given is the method's choice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
+from scipy.special import ndtr
 
-from superlevel.arrays import Array, Indices
-from superlevel.confidence.deciding import narrowed
-from superlevel.goals import Bounds, FractionByPoints, FractionOfMax, Reader, Threshold, unread
+from superlevel import posterior
+from superlevel.arrays import Array, Indices, Mask, as_number, frozen
+from superlevel.confidence.protocol import Guarantee
+from superlevel.errors import InputError
+from superlevel.findings import Finding, Verdict
+from superlevel.goals import Bounds, Goal
 from superlevel.posterior import GaussianPosterior
-from superlevel.records import Beginning, Knowledge, Plan, State
+from superlevel.problem import Problem
+from superlevel.records import Batch, Growing, LinearModel, Sizes
 
-UNLIKELY = 1e-6  # probability of surprises as large as those seen, below which the model is doubted
+BETA = 3.0  # beta^1/2 of the paper's experiments
+SIZE = 10  # measurements of a batch
+BUDGET = 10**5  # measurements of a simulation that has no other budget
+DOUBTFUL = 1e-3  # probability of prediction errors as large as those seen, below which kernel and noise are doubted,
+UNLIKELY = 1e-6  # and below which they are contradicted
 
 
 class Width(Protocol):
-    """beta^1/2."""
+    """The half-width of an interval, beta^1/2 sigma + extra."""
 
-    def at(self, posterior: GaussianPosterior) -> float:
-        """For intervals after these measurements."""
+    def at(self, posterior: GaussianPosterior, /) -> float:
+        """beta^1/2 after these measurements."""
         ...
 
-    def extra(self, posterior: GaussianPosterior) -> Array | float:
+    def extra(self, posterior: GaussianPosterior, /) -> Array | float:
         """What the half-widths get on top, (n,) or one number: misspecification."""
         ...
 
@@ -48,125 +59,226 @@ class Constant:
     misspecification: float = 0.0
     """h"""
 
-    def at(self, posterior: GaussianPosterior) -> float:  # noqa: ARG002
+    def at(self, _posterior: GaussianPosterior, /) -> float:
         return self.value
 
-    def extra(self, posterior: GaussianPosterior) -> float:  # noqa: ARG002
+    def extra(self, _posterior: GaussianPosterior, /) -> float:
         return self.misspecification
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PosteriorConfidence:
-    """All measurements at once, whatever rule chose their places: plans may be told in any order."""
+class GaussianBelief:
+    """A Gaussian posterior with a width: all measurements at once, whatever rule chose their places."""
 
-    reader: Reader
-    prior: GaussianPosterior
-    """Before the first measurement."""
+    problem: Problem
+    posterior: GaussianPosterior
     widths: Width
-    intersected: bool
-    """Whether intervals are intersected over time."""
-    tolerance: float
+    counts: Indices
+    """(n,) measurements at each point."""
+    narrowest: Bounds | None = None
+    """(n,) the intersection of all intervals before, where intervals are intersected over time."""
+    disjoint: int = 0
+    """Points whose interval had nothing in common with those before, at the last update."""
 
-    rounds_only = False
-
-    def begin(self) -> Beginning:
-        """Before the first measurement: nothing is decided."""
-        reading = unread(self.reader, len(self.prior.mean))
-        return Beginning(reading=reading, posterior=self.prior, intervals=self._intervals(self.prior))
-
-    def width(self, state: State) -> tuple[float, float | Array]:
-        """beta^1/2 now, and what half-widths have on top."""
-        assert state.posterior is not None
-        return self.widths.at(state.posterior), self.widths.extra(state.posterior)
+    contradicted: ClassVar[bool] = False
+    sources: ClassVar[None] = None
+    pilot: ClassVar[int] = 0
 
     @property
-    def memoryless(self) -> bool:
-        """Unless intervals remember how narrow they were."""
-        return not self.intersected
+    def tolerance(self) -> float:
+        return self.problem.tolerance
 
-    def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
-        """With the measurements (N,), in the order of ``plan.indices``."""
-        assert state.posterior is not None
-        return self._known(state, state.posterior.told(plan.indices, measured))
+    @property
+    def estimate(self) -> Array:
+        return self.posterior.mean
 
-    def observe(self, state: State, points: Indices, measured: Array, noise: Array | None) -> Knowledge:
-        """With measurements (N,) at any points. Of many at once, each is compared with what those before it predict."""
-        assert state.posterior is not None
-        return self._known(state, state.posterior.told(points, measured, noise=noise, in_turn=True))
+    @property
+    def averages(self) -> tuple[Array, Array]:
+        weights, sums, mean = self.posterior.weights, self.posterior.sums, self.posterior.origin.mean
+        means = np.divide(sums, weights, out=np.zeros_like(weights), where=weights > 0)
+        return weights, np.where(weights > 0, mean + means, 0.0)
 
-    def _known(self, state: State, posterior: GaussianPosterior) -> Knowledge:
-        assert state.posterior is not None
-        assert state.intervals is not None
-        intervals, doubts = self._intervals(posterior), _surprised(state.posterior, posterior)
-        if self.intersected and state.samples:
-            intervals, more = _intersection(state.intervals, intervals)
-            doubts = (*doubts, *more)
-        estimates, bounds = self._directions(posterior, intervals)
-        return Knowledge(
-            posterior=posterior,
-            intervals=intervals,
-            estimates=estimates,
-            bounds=bounds,
-            deciding=self._deciding(bounds),
-            warnings=doubts,
+    @property
+    def model(self) -> Self:
+        return self
+
+    @property
+    def linear(self) -> LinearModel:
+        remedy = "it needs features that bound f, which a Gaussian posterior does not have: give confidence='ridge'"
+        raise InputError("rule", "made for another confidence", remedy)
+
+    @property
+    def width(self) -> float:
+        """beta^1/2 now."""
+        return self.widths.at(self.posterior)
+
+    def values(self, goal: Goal) -> Array:
+        return goal.combine(self.posterior.mean)
+
+    def bounds(self, share: float = 0.0, _mask: Mask | None = None, /) -> Bounds:
+        return self._pairs(share) if share else self._intervals
+
+    def ends(self, planned: GaussianPosterior, /) -> Bounds:
+        """(n,) the intervals at every point as a posterior for planning has them, within those that are known."""
+        half = self.width * planned.deviation + self.widths.extra(self.posterior)
+        known = self._intervals
+        return Bounds(
+            lower=np.maximum(known.lower, planned.mean - half), upper=np.minimum(known.upper, planned.mean + half)
         )
 
-    def _deciding(self, bounds: Bounds) -> Bounds:
-        if isinstance(self.reader, FractionByPoints):
-            return bounds  # has the tolerance, and compares intervals with intervals
-        return narrowed(bounds, self.tolerance)
+    def fixed(self, _share: float, /) -> None:
+        """None: every measurement may tell something."""
+        return None
 
-    def _intervals(self, posterior: GaussianPosterior) -> Bounds:
-        half = self.widths.at(posterior) * posterior.deviation + self.widths.extra(posterior)
-        return Bounds(lower=posterior.mean - half, upper=posterior.mean + half)
+    def probability(self, level: float, /) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distances = (self.posterior.mean - level) / self.posterior.deviation
+        return np.asarray(ndtr(np.nan_to_num(distances, nan=0.0)))
 
-    def _directions(self, posterior: GaussianPosterior, intervals: Bounds) -> tuple[Array, Bounds]:
-        """Estimates and bounds of the reader's directions."""
-        match self.reader:
-            case Threshold(level):
-                return posterior.mean - level, Bounds(lower=intervals.lower - level, upper=intervals.upper - level)
-            case FractionByPoints():
-                return posterior.mean, intervals
-            case FractionOfMax(epsilon):
-                return self._pairs(posterior, 1 - epsilon)
+    def relief(self, points: Indices) -> Array:
+        """Sigma(x, y)^2 / ((sigma^2(x) + noise(x)) sigma^2(y))"""
+        found, variance = self.posterior, self.posterior.variance
+        drops = found.columns(points) ** 2 / (variance[points] + found.noise[points])[:, None]
+        return np.divide(drops, variance, out=np.zeros_like(drops), where=variance > 0)
 
-    def _pairs(self, posterior: GaussianPosterior, share: float) -> tuple[Array, Bounds]:
-        mean, variance = posterior.mean, posterior.variance
-        estimates = mean[:, None] - share * mean
-        half = posterior.columns(np.arange(len(mean)))
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        return (self._predictions(), *([self._disjoint()] if self.disjoint else []))
+
+    @cached_property
+    def _intervals(self) -> Bounds:
+        now, before = current(self.posterior, self.widths), self.narrowest
+        if before is None:
+            return now
+        lower, upper = np.maximum(before.lower, now.lower), np.minimum(before.upper, now.upper)
+        empty = lower > upper
+        return Bounds(lower=np.where(empty, now.lower, lower), upper=np.where(empty, now.upper, upper))
+
+    def _pairs(self, share: float) -> Bounds:
+        mean, variance = self.posterior.mean, self.posterior.variance
+        half = self.posterior.columns(np.arange(len(mean)))
         half *= -2 * share
         half += variance[:, None]
         half += share**2 * variance
         np.maximum(half, 0.0, out=half)
         np.sqrt(half, out=half)
-        half *= self.widths.at(posterior)
-        extra = np.broadcast_to(self.widths.extra(posterior), mean.shape)
+        half *= self.width
+        extra = np.broadcast_to(self.widths.extra(self.posterior), mean.shape)
         if extra.any():
             half += extra[:, None] + share * extra
+        estimates = mean[:, None] - share * mean
         lower = estimates - half
         half += estimates
-        return estimates, Bounds(lower=lower, upper=half)
+        return Bounds(lower=lower, upper=half)
+
+    def _predictions(self) -> Finding:
+        """Every point's mean against what kernel, noise and mean allow: chi^2."""
+        found = self.posterior
+        if not found.terms:
+            sentence = "nothing was measured yet"
+            return Finding(assumption="kernel", verdict=Verdict.UNTESTED, number=1.0, sentence=sentence)
+        chance, ratio = found.plausibility, float(np.sqrt(found.surprise))
+        verdict = Verdict.HOLDS if chance >= DOUBTFUL else Verdict.DOUBTED
+        sentence = (
+            f"{found.terms:,} points: {ratio:{'.2f' if ratio < 10 else '.3g'}} times as far from their predictions as "
+            f"kernel and noise say (p = {chance:.2g})"
+        )
+        if chance < UNLIKELY:
+            verdict = Verdict.CONTRADICTED
+            sentence += (
+                ": intervals are too narrow; estimate kernel and noise anew (superlevel.hyperparameters) or give a "
+                "rougher kernel"
+            )
+        return Finding(assumption="kernel", verdict=verdict, number=chance, sentence=sentence)
+
+    def _disjoint(self) -> Finding:
+        sentence = (
+            f"the intervals of {self.disjoint:,} points contradict earlier ones: the kernel or the noise is not as "
+            "assumed, and the new ones are used"
+        )
+        return Finding(
+            assumption="intervals", verdict=Verdict.CONTRADICTED, number=float(self.disjoint), sentence=sentence
+        )
 
 
-def _intersection(before: Bounds, now: Bounds) -> tuple[Bounds, tuple[str, ...]]:
-    """C_{t-1} and Q_t; where they have nothing in common one of them is wrong, and Q_t knows more."""
-    lower, upper = np.maximum(before.lower, now.lower), np.minimum(before.upper, now.upper)
-    empty = lower > upper
-    bounds = Bounds(lower=np.where(empty, now.lower, lower), upper=np.where(empty, now.upper, upper))
-    if not empty.any():
-        return bounds, ()
-    return bounds, (
-        f"the intervals of {int(empty.sum())} points, the first of them point {int(np.argmax(empty))}, contradict "
-        "earlier ones: the kernel or the noise is not as assumed, and the new ones are used",
-    )
+@dataclass(frozen=True, kw_only=True)
+class OnPosterior(ABC):
+    """What all confidences on a Gaussian posterior have in common."""
+
+    intersected: bool = False
+    """Whether intervals are intersected over time, as LSE does."""
+
+    uses: ClassVar[frozenset[str]] = frozenset({"noise", "mean", "misspecification", "tolerance", "ridge", "cost"})
+    in_rounds: ClassVar[bool] = False
+    permanent: ClassVar[bool] = False
+    budget: ClassVar[int] = BUDGET
+
+    @property
+    def ordered(self) -> bool:
+        """Only intersected intervals remember how narrow they were."""
+        return self.intersected
+
+    @abstractmethod
+    def widths(self, problem: Problem, prior: GaussianPosterior, /) -> Width:
+        """The width of the intervals."""
+
+    def prior(self, problem: Problem) -> GaussianBelief:
+        prior = posterior.begin(problem.domain, noise=problem.known_noise, mean=problem.mean)
+        counts = frozen(np.zeros(problem.domain.n, dtype=np.int64))
+        return GaussianBelief(
+            problem=problem, posterior=prior, widths=self.widths(problem, prior), counts=counts
+        )
+
+    def update(self, belief: GaussianBelief, batch: Batch) -> GaussianBelief:
+        """Of a batch that nobody planned as a whole, each point is compared with what those before it predict."""
+        found = belief.posterior.told(batch.points, batch.values, noise=batch.noise, in_turn=not batch.whole)
+        counts = frozen(belief.counts + np.bincount(batch.points, minlength=len(belief.counts)))
+        after = replace(belief, posterior=found, counts=counts, narrowest=None, disjoint=0)
+        if not self.intersected or not belief.counts.any():
+            return after
+        before, now = belief.bounds(), current(found, belief.widths)
+        apart = (before.lower > now.upper) | (now.lower > before.upper)
+        return replace(after, narrowest=before, disjoint=int(apart.sum()))
+
+    def sizes(self, _problem: Problem, batch: int | None, /) -> Sizes:
+        return Growing(first=SIZE if batch is None else batch)
 
 
-def _surprised(before: GaussianPosterior, after: GaussianPosterior) -> tuple[str, ...]:
-    """Said once, when the measurements first lie farther from what was predicted than chance allows."""
-    if after.plausibility >= UNLIKELY or before.plausibility < UNLIKELY:
-        return ()
-    return (
-        f"{after.count:,} measurements lie {np.sqrt(after.surprise):.2g} times as far from their predictions as kernel "
-        "and noise allow for: intervals are too narrow; fit them anew (superlevel.hyperparameters) or give a rougher "
-        "kernel",
-    )
+@dataclass(frozen=True, kw_only=True)
+class Posterior(OnPosterior):
+    """Intervals of a constant number of posterior deviations. They are as right as kernel and noise are."""
+
+    beta: float = BETA
+    """beta^1/2 > 0: the half-width of an interval in deviations."""
+
+    name: ClassVar[str] = "posterior"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "beta", as_number("Posterior.beta", self.beta, above=0))
+        object.__setattr__(self, "intersected", as_flag("Posterior.intersected", self.intersected))
+
+    def widths(self, problem: Problem, _prior: GaussianPosterior, /) -> Constant:
+        return Constant(value=self.beta, misspecification=problem.misspecification)
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        wide = f", give or take {problem.tolerance:g}" if problem.tolerance else ""
+        promise = f"every label is {self.beta:g} posterior deviations from the level{wide}: as right as kernel and noise are"
+        return Guarantee(
+            promise=promise,
+            probability=None,
+            at_all_times=False,
+            assumes=("f is a draw from the Gaussian process of the kernel", "Gaussian noise of the given deviation"),
+        )
+
+
+def current(posterior: GaussianPosterior, widths: Width) -> Bounds:
+    """(n,) Q_t: the intervals of this posterior by itself."""
+    half = widths.at(posterior) * posterior.deviation + widths.extra(posterior)
+    return Bounds(lower=posterior.mean - half, upper=posterior.mean + half)
+
+
+def as_flag(field: str, given: object) -> bool:
+    """A flag, and nothing else."""
+    if not isinstance(given, bool | np.bool_):
+        raise InputError(field, repr(given), "give True or False")
+    return bool(given)

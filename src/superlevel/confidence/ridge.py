@@ -1,82 +1,61 @@
 """All measurements at once, by ridge regression, with intervals that hold at every moment.
 
-f(x) = mean + <theta, phi(x)> + what features and kernel miss. Two kinds of interval, each with half of delta:
+f(x) = mean + <theta, phi(x)> + what features and kernel miss. There are two kinds of interval, which share delta:
 
-mixture    of an ellipsoid for theta, whatever chose the places of the measurements (`superlevel.confidence.ellipsoids`)
-union      of a martingale for each point, from plans that were told as a whole (`superlevel.confidence.martingales`)
+ellipsoids     for theta, whatever chose the places of the measurements (`superlevel.confidence.ellipsoids`)
+martingales    one for each point, from plans that were told as a whole (`superlevel.confidence.martingales`)
 
 Both hold for all points and all times at once with probability 1 - delta, so they may be intersected, looked at after
 every measurement, and acted upon: whatever is declared, at whatever moment one stops, is right with probability 1 -
 delta. Pairs of points are bounded by the ellipsoids and by the intervals of their points, whichever is tighter.
 
+Which kinds are used is settled by the first batch, before its noise is seen. If nobody planned it, there may never be a
+plan that was told as a whole: the martingales are left out, and the ellipsoids have all of delta.
+
 Assumed: noise that is sub-Gaussian with the given deviation, whatever was measured before (Gaussian noise is, and so is
 noise between two limits that are 2 sigma apart); ||theta|| <= norm in the kernel's space, or where only a bound is
 given, |f - mean| <= bound for an f in the span of the features; misspecification as given. Heavy tails are not
 sub-Gaussian. Whether a measurement fails, is withdrawn or is told late must not depend on its value, and its own sigma
-must be known before. What contradicts any of this ends the claims (`superlevel.confidence.assumption_checks`): nothing is
-declared from then on.
+must be known before. What contradicts any of this ends the claims (`superlevel.confidence.assumption_checks`): nothing
+is declared from then on.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from superlevel.arrays import Array, Indices, as_deviations, frozen
-from superlevel.confidence import assumption_checks
-from superlevel.confidence.deciding import narrowed
+from superlevel import linalg
+from superlevel.arrays import Array, Indices, Mask, as_deviations, as_number
+from superlevel.confidence import assumption_checks, martingales
 from superlevel.confidence.ellipsoids import Spectrum, spectrum
-from superlevel.confidence.martingales import Martingales, begin
-from superlevel.sufficient_statistics import Statistics, nothing, summed
+from superlevel.confidence.martingales import Martingales
+from superlevel.confidence.protocol import Guarantee, near, no_posterior
+from superlevel.confidence.unit_features import Scale, check_sizes, smallest, unit_features
+from superlevel.errors import InputError
 from superlevel.features import Features
-from superlevel.goals import Bounds, FractionOfMax, Goal, Threshold, unread
-from superlevel.linalg import squared_norms
-from superlevel.records import Beginning, Knowledge, Plan, State
+from superlevel.findings import Finding, Verdict
+from superlevel.goals import Bounds, Goal
+from superlevel.posterior import GaussianPosterior
+from superlevel.problem import Problem
+from superlevel.records import Batch, GaussianModel, Growing, LinearModel, Sizes
+from superlevel.sufficient_statistics import Statistics, nothing, summed
 
-SHARE = 0.5  # of delta for either kind of interval
+SHARES = (0.5, 0.5)  # of delta, for ellipsoids and martingales
 LARGEST = 1e100  # of a measurement: what is beyond contradicts everything in any case, and its square is a number
-LEAST = 1e-5  # of the largest sigma, and of what f may reach: smaller ones are lost in rounding
-MIXTURE, UNION = "mixture", "union"
+SIZE = 10  # measurements of the first batch
+GROWTH, LARGEST_GROWTH = 1.2, 10.0  # of a batch over the one before: at most a fifth more than was needed
+BUDGET = 10**7  # measurements of a simulation that has no other budget
+ELLIPSOIDS, MARTINGALES = "ellipsoids", "martingales"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Scale:
-    """What a norm of 1 stands for in the features' coordinates."""
+class Setting:
+    """What does not change with the measurements."""
 
-    name: str
-    """norm or bound"""
-    value: float
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RidgeLearned:
-    """What all measurements say."""
-
-    evidence: Statistics
-    martingales: Martingales
-    estimate: Array
-    """(n,) f, by ridge regression, within its interval."""
-    intervals: Bounds
-    """(n,) where f lies."""
-    sources: tuple[str, ...]
-    """(n,) which kind of interval is the narrower one."""
-    estimates: Array
-    """(n,) or (n, n): the value of every direction."""
-    bounds: Bounds
-    contradictions: tuple[str, ...]
-    """What speaks against the assumptions; nothing is declared where there is one."""
-
-    def __post_init__(self) -> None:
-        frozen(self.estimate)
-        frozen(self.estimates)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Ridge:
-    """Intervals for every point or pair from all measurements; plans may be told in any order."""
-
-    goal: Goal
     features: Features
     """In coordinates with ||theta|| <= 1."""
     scale: Scale
@@ -85,137 +64,293 @@ class Ridge:
     misses: Array
     """(n,) h(x): misspecification, and what the features miss of a function of that norm."""
     mean: float
+    limits: tuple[tuple[str, float, str], ...]
+    """Name, value and symbol of what limits f: norm, bound or both."""
     bound: float | None
     delta: float
-    tolerance: float
 
-    rounds_only = False
-    memoryless = True  # what is observed; only plans that are told as a whole also make martingales
 
-    def begin(self) -> Beginning:
-        """Before the first measurement nothing is decided, even where norm and bound alone would.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RidgeBelief:
+    """What all measurements say."""
 
-        A batch may contradict them first. Only where no measurement tells anything there is nothing to wait for.
-        """
-        n = len(self.misses)
-        reading = unread(self.goal, n)
-        learned = self._learned(nothing(n), begin(self.features.array), ())
-        if not self.features.array.any():
-            reading = self.goal.read(reading, narrowed(learned.bounds, self.tolerance))
-        return Beginning(reading=reading, learned=learned, intervals=learned.intervals)
+    problem: Problem
+    setting: Setting
+    statistics: Statistics
+    martingales: Martingales
+    shares: tuple[float, float]
+    """Of delta, for ellipsoids and martingales; a kind whose share is zero is not used."""
+    contradictions: tuple[Finding, ...] = ()
+    """What speaks against the assumptions. Nothing is declared where there is one, and later ones are not looked for."""
 
-    def width(self, state: State) -> tuple[float, float | Array]:  # noqa: ARG002
-        """None: the rule looks at intervals."""
-        return np.nan, 0.0
+    pilot: ClassVar[int] = 0
 
-    def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
-        """With the measurements (N,), in the order of ``plan.indices``."""
-        before = _of(state)
-        sample = _Sample(points=plan.indices, values=self._centred(measured), deviations=self.deviations[plan.indices])
-        information, sums = sample.at_points(len(self.misses))
-        told = before.martingales.told(self.features.array, information, sums, self.misses)
-        return self._known(before, sample, told)
+    @property
+    def tolerance(self) -> float:
+        return self.problem.tolerance
 
-    def observe(self, state: State, points: Indices, measured: Array, noise: Array | None) -> Knowledge:
-        """With measurements (N,) at any points, whoever planned them: only the ellipsoids learn from these."""
-        before, usual = _of(state), self.deviations[points]
-        least = smallest(self.features, self.deviations)
-        deviations = usual if noise is None else np.maximum(as_deviations("noise", noise, len(points)), least)
-        sample = _Sample(points=points, values=self._centred(measured), deviations=deviations)
-        return self._known(before, sample, before.martingales)
+    @property
+    def counts(self) -> Indices:
+        return self.statistics.counts
 
-    def _centred(self, measured: Array) -> Array:
-        """(N,) y - mean"""
-        return np.clip(measured - self.mean, -LARGEST, LARGEST)
+    @property
+    def averages(self) -> tuple[Array, Array]:
+        measured = self.statistics.information > 0
+        return self.statistics.information, np.where(measured, self.setting.mean + self.statistics.means, 0.0)
 
-    def _known(self, before: RidgeLearned, sample: _Sample, martingales: Martingales) -> Knowledge:
-        evidence = before.evidence.told(sample.points, sample.values, sample.deviations)
-        learned = self._learned(evidence, martingales, before.contradictions, sample)
-        return Knowledge(
-            estimates=learned.estimates,
-            bounds=learned.bounds,
-            deciding=narrowed(learned.bounds, self.tolerance),
-            learned=learned,
-            intervals=learned.intervals,
-            warnings=() if before.contradictions else learned.contradictions,
-            contradicted=bool(learned.contradictions),
-            sources=learned.sources,
+    @property
+    def contradicted(self) -> bool:
+        return bool(self.contradictions)
+
+    @property
+    def posterior(self) -> GaussianPosterior:
+        raise no_posterior("ridge")
+
+    @property
+    def model(self) -> GaussianModel:
+        raise no_posterior("ridge")
+
+    @property
+    def linear(self) -> LinearModel:
+        """With a ridge of 1, which ||theta|| <= 1 suggests."""
+        return LinearModel(features=self.setting.features, ridge=1.0, deviations=self.setting.deviations)
+
+    @cached_property
+    def estimate(self) -> Array:
+        """(n,) f, by ridge regression, within its interval."""
+        inside = self._inside
+        return np.asarray(self.setting.mean + np.clip(self.spectrum.estimate(), inside.lower, inside.upper))
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        first, second = self._by_ellipsoids, self._by_martingales
+        wider = second.upper - second.lower > first.upper - first.lower
+        return tuple(np.where(wider, ELLIPSOIDS, MARTINGALES).tolist())
+
+    def values(self, goal: Goal) -> Array:
+        centre, found = goal.combine(self.estimate), self.bounds(goal.share)
+        return np.clip(centre, found.lower, np.maximum(found.lower, found.upper)) if goal.share else centre
+
+    def bounds(self, share: float = 0.0, _mask: Mask | None = None, /) -> Bounds:
+        if share:
+            return self._pairs(share)
+        mean, inside = self.setting.mean, self._inside
+        return Bounds(lower=mean + inside.lower, upper=mean + inside.upper)
+
+    def fixed(self, share: float) -> Bounds | None:
+        """All directions where no measurement tells anything, because all features are zero."""
+        return None if self.setting.features.array.any() else self.bounds(share)
+
+    def probability(self, _level: float, /) -> None:
+        """None: f is fixed, and there is no model of it."""
+        return None
+
+    def relief(self, points: Indices) -> Array:
+        """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y where ||theta|| <= 1."""
+        arms, sigma = self.setting.features.array, self.setting.deviations
+        information = linalg.moment(arms, self.statistics.information)
+        linalg.add_to_diagonal(information, 1.0)
+        seen = linalg.whiten(linalg.cholesky(information), arms)
+        lengths = linalg.squared_norms(seen)
+        drops = linalg.inner(seen[points], seen) ** 2 / (lengths[points] + sigma[points] ** 2)[:, None]
+        return np.divide(drops, lengths, out=np.zeros_like(drops), where=lengths > 0)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Norm and bound are named where they explain all measurements; repeated measurements speak of the noise."""
+        blamed, count = {finding.assumption for finding in self.contradictions}, self.statistics.count
+        holds = []
+        for name, limit, symbol in self.setting.limits:
+            if name not in blamed:
+                sentence = f"{symbol} <= {limit:g} explains all {count:,} measurements"
+                verdict = Verdict.HOLDS if count else Verdict.UNTESTED
+                sentence = sentence if count else "nothing was measured yet"
+                holds.append(Finding(assumption=name, verdict=verdict, number=limit, sentence=sentence))
+        return (*self.contradictions, *holds)
+
+    # -------------------------------------------------------------------------------------- intervals
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """All measurements in coordinates in which their information is diagonal."""
+        return spectrum(self.setting.features.array, self.statistics, self.setting.misses)
+
+    @cached_property
+    def _by_ellipsoids(self) -> Bounds:
+        return self.spectrum.points(self.shares[0] * self.setting.delta)
+
+    @cached_property
+    def _by_martingales(self) -> Bounds:
+        if self.shares[1]:
+            return self.martingales.bounds(self.setting.features.array, self.shares[1] * self.setting.delta)
+        n = len(self.setting.misses)
+        return Bounds(lower=np.full(n, -np.inf), upper=np.full(n, np.inf))
+
+    @cached_property
+    def free(self) -> Bounds:
+        """(n,) where f - mean is, before the bound B is taken into account."""
+        first, second, misses = self._by_ellipsoids, self._by_martingales, self.setting.misses
+        return Bounds(
+            lower=np.maximum(first.lower, second.lower) - misses, upper=np.minimum(first.upper, second.upper) + misses
         )
 
-    def _learned(
-        self,
-        evidence: Statistics,
-        martingales: Martingales,
-        contradictions: tuple[str, ...],
-        sample: _Sample | None = None,
-    ) -> RidgeLearned:
-        """What follows from the measurements, those of the sample among them."""
-        found = spectrum(self.features.array, evidence, self.misses)
-        mixed, union = found.points(SHARE * self.delta), martingales.bounds(self.features.array, SHARE * self.delta)
-        free = Bounds(
-            lower=np.maximum(mixed.lower, union.lower) - self.misses,
-            upper=np.minimum(mixed.upper, union.upper) + self.misses,
-        )
-        if sample is not None and not contradictions:
-            contradictions = self._contradictions(found, evidence, free, sample)
-        if contradictions:
-            free = Bounds(lower=np.full_like(free.lower, -np.inf), upper=np.full_like(free.upper, np.inf))
-        inside = free if self.bound is None or contradictions else _within(free, self.bound)
-        estimate = np.clip(found.estimate(), inside.lower, inside.upper)
-        estimates, bounds = self._directions(found, estimate, inside)
-        wider = union.upper - union.lower > mixed.upper - mixed.lower
-        return RidgeLearned(
-            evidence=evidence,
-            martingales=martingales,
-            estimate=self.mean + estimate,
-            intervals=Bounds(lower=self.mean + inside.lower, upper=self.mean + inside.upper),
-            sources=tuple(np.where(wider, MIXTURE, UNION).tolist()),
-            estimates=estimates,
-            bounds=bounds,
-            contradictions=contradictions,
-        )
+    @cached_property
+    def _inside(self) -> Bounds:
+        """(n,) where f - mean is."""
+        if self.contradictions:
+            n = len(self.setting.misses)
+            return Bounds(lower=np.full(n, -np.inf), upper=np.full(n, np.inf))
+        bound, free = self.setting.bound, self.free
+        if bound is None:
+            return free
+        return Bounds(lower=np.clip(free.lower, -bound, bound), upper=np.clip(free.upper, -bound, bound))
 
-    def _directions(self, found: Spectrum, estimate: Array, inside: Bounds) -> tuple[Array, Bounds]:
-        """Estimates and bounds of the goal's directions, from those of f - mean."""
-        offset = self.goal.offset(self.mean)
-        match self.goal:
-            case Threshold():
-                return estimate + offset, Bounds(lower=inside.lower + offset, upper=inside.upper + offset)
-            case FractionOfMax(epsilon):
-                share = 1.0 - epsilon
-                lower = inside.lower[:, None] - share * inside.upper + offset
-                upper = inside.upper[:, None] - share * inside.lower + offset
-                if np.isfinite(lower).all():
-                    pairs = found.pairs(SHARE * self.delta, share)
-                    missed = self.misses[:, None] + share * self.misses
-                    np.maximum(lower, pairs.lower - missed + offset, out=lower)
-                    np.minimum(upper, pairs.upper + missed + offset, out=upper)
-                centre = estimate[:, None] - share * estimate + offset
-                return np.clip(centre, lower, np.maximum(lower, upper)), Bounds(lower=lower, upper=upper)
+    def _pairs(self, share: float) -> Bounds:
+        """(n, n) where f(x) - share f(x') is."""
+        inside, misses, offset = self._inside, self.setting.misses, (1.0 - share) * self.setting.mean
+        lower = inside.lower[:, None] - share * inside.upper + offset
+        upper = inside.upper[:, None] - share * inside.lower + offset
+        if np.isfinite(lower).all():
+            pairs = self.spectrum.pairs(self.shares[0] * self.setting.delta, share)
+            missed = misses[:, None] + share * misses
+            np.maximum(lower, pairs.lower - missed + offset, out=lower)
+            np.minimum(upper, pairs.upper + missed + offset, out=upper)
+        return Bounds(lower=lower, upper=upper)
 
-    def _contradictions(
-        self, found: Spectrum, evidence: Statistics, intervals: Bounds, sample: _Sample
-    ) -> tuple[str, ...]:
-        """What the measurements so far, and the last of them each by itself, say against the assumptions."""
+    # ---------------------------------------------------------------------------------------- update
+
+    def told(self, batch: Batch) -> RidgeBelief:
+        """With the measurements of a batch."""
+        setting, sample = self.setting, self._sample(batch)
+        shares, fed = self.shares, self.martingales
+        if not self.statistics.count and batch.plan is None and shares[1]:
+            shares = (sum(shares), 0.0)
+        if batch.whole and shares[1]:
+            information, sums = sample.at_points(len(setting.misses))
+            fed = fed.told(setting.features.array, information, sums, setting.misses)
+        after = replace(
+            self,
+            statistics=self.statistics.told(sample.points, sample.values, sample.deviations),
+            martingales=fed,
+            shares=shares,
+        )
+        return after if self.contradictions else after._checked(sample)
+
+    def _sample(self, batch: Batch) -> _Sample:
+        usual = self.setting.deviations[batch.points]
+        least = smallest(self.setting.features, self.setting.deviations)
+        own = batch.noise
+        deviations = usual if own is None else np.maximum(as_deviations("noise", own, len(batch.points)), least)
+        values = np.clip(batch.values - self.setting.mean, -LARGEST, LARGEST)
+        return _Sample(points=batch.points, values=values, deviations=deviations)
+
+    def _checked(self, sample: _Sample) -> RidgeBelief:
+        """With what the measurements so far, and the last of them each by itself, say against the assumptions."""
+        found, intervals, bound = self.spectrum, self.free, self.setting.bound
         said = [
-            assumption_checks.too_large(found, self.scale.name, self.scale.value),
-            assumption_checks.too_much_noise(found, evidence),
+            assumption_checks.too_large(found, self.setting.scale.name, self.setting.scale.value),
+            assumption_checks.too_much_noise(found, self.statistics),
         ]
-        if apart := assumption_checks.apart(intervals, self.delta, self._farthest(found, sample)):
+        limit, farthest = self.setting.limits[0][0], self._farthest(sample)
+        if apart := assumption_checks.apart(intervals, self.setting.delta, limit=limit, farthest=farthest):
             said.append(apart)  # and nothing can be held against intervals that are empty
         else:
-            said.append(None if self.bound is None else assumption_checks.outside(intervals, self.bound))
+            said.append(None if bound is None else assumption_checks.outside(intervals, bound))
             above, below = intervals.upper[sample.points], intervals.lower[sample.points]
             beyond = np.maximum(sample.values - above, below - sample.values) / sample.deviations
-            said.append(assumption_checks.outliers(sample.points, beyond, evidence.count))
-        return tuple(each for each in said if each is not None)
+            said.append(assumption_checks.outliers(sample.points, beyond, self.statistics.count))
+        found_wrong = tuple(each for each in said if each is not None)
+        return replace(self, contradictions=found_wrong) if found_wrong else self
 
-    def _farthest(self, found: Spectrum, sample: _Sample) -> str:
+    def _farthest(self, sample: _Sample) -> str:
         """The measurement that the ridge estimate explains least, in words."""
         if not len(sample.values):
             return "none of the last"
-        worst = int(np.argmax(np.abs(sample.values - found.estimate()[sample.points]) / sample.deviations))
-        return f"{self.mean + sample.values[worst]:.6g} at point {sample.points[worst]}"
+        off = np.abs(sample.values - self.spectrum.estimate()[sample.points]) / sample.deviations
+        worst = int(np.argmax(off))
+        return f"{self.setting.mean + sample.values[worst]:.6g} at point {sample.points[worst]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ridge:
+    """All labels are right at every moment with probability 1 - delta, for sub-Gaussian noise and a norm as given."""
+
+    growth: float = GROWTH
+    """Each batch has that many times as many measurements as the one before, about; 1 for batches of equal size."""
+    shares: tuple[float, float] = SHARES
+    """Of delta, for ellipsoids and martingales."""
+
+    name: ClassVar[str] = "ridge"
+    uses: ClassVar[frozenset[str]] = frozenset(
+        {"noise", "mean", "norm", "bound", "delta", "misspecification", "tolerance", "cost"}
+    )
+    in_rounds: ClassVar[bool] = False
+    permanent: ClassVar[bool] = False
+    budget: ClassVar[int] = BUDGET
+
+    def __post_init__(self) -> None:
+        growth = as_number("Ridge.growth", self.growth, at_least=1.0, below=LARGEST_GROWTH)
+        object.__setattr__(self, "growth", growth)
+        first, second = (as_number("Ridge.shares", share, at_least=0.0) for share in self.shares)
+        if not 0.0 < first + second <= 1.0:
+            raise InputError("Ridge.shares", repr(self.shares), "give two shares of delta whose sum is at most 1")
+        object.__setattr__(self, "shares", (first, second))
+
+    @property
+    def ordered(self) -> bool:
+        """Martingales are fed with one plan after the other."""
+        return self.shares[1] > 0
+
+    def prior(self, problem: Problem) -> RidgeBelief:
+        """Before the first measurement nothing is declared, even where norm and bound alone would decide.
+
+        A batch may contradict them first.
+        """
+        if problem.fit:
+            remedy = "a guarantee needs kernel, noise and mean to be given"
+            raise InputError("fit", repr(problem.fit), remedy)
+        check_sizes(problem)
+        features, scale = unit_features(problem)
+        given = (("norm", problem.norm, "||theta||"), ("bound", problem.bound, "|f - mean|"))
+        setting = Setting(
+            features=features,
+            scale=scale,
+            deviations=np.maximum(problem.deviations, smallest(features, problem.deviations)),
+            misses=problem.misspecification + np.sqrt(features.residuals),
+            mean=problem.mean,
+            limits=tuple((name, limit, symbol) for name, limit, symbol in given if limit is not None),
+            bound=problem.bound,
+            delta=problem.delta,
+        )
+        return RidgeBelief(
+            problem=problem,
+            setting=setting,
+            statistics=nothing(problem.domain.n),
+            martingales=martingales.begin(features.array),
+            shares=self.shares,
+        )
+
+    def update(self, belief: RidgeBelief, batch: Batch) -> RidgeBelief:
+        """Only batches that are a plan, told as a whole, feed the martingales."""
+        return belief.told(batch)
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        limits = ["norm" if problem.norm is not None else "bound"]
+        limits += ["misspecification"] * bool(problem.misspecification)
+        spanned = "" if problem.norm is not None else ", with f in the span of the kernel's features"
+        promise = (
+            f"all labels are right at every moment with probability {1 - problem.delta:g}, for sub-Gaussian noise and a "
+            f"{' and a '.join(limits)} as given{spanned}{near(problem.tolerance)}"
+        )
+        return Guarantee(
+            promise=promise,
+            probability=1 - problem.delta,
+            at_all_times=True,
+            assumes=("sub-Gaussian noise of the given deviation", *limits),
+        )
+
+    def sizes(self, _problem: Problem, batch: int | None, /) -> Sizes:
+        return Growing(first=SIZE if batch is None else batch, growth=self.growth)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -233,19 +368,3 @@ class _Sample:
         """(n,) sums of 1 / sigma^2 and (n,) of y / sigma^2."""
         weights = self.deviations**-2
         return summed(self.points, weights, n), summed(self.points, weights * self.values, n)
-
-
-def smallest(features: Features, deviations: Array) -> float:
-    """The least sigma to compute with; noise that is less is sub-Gaussian with this one too."""
-    reach = float(np.sqrt(squared_norms(features.array).max()))
-    return LEAST * max(float(deviations.max()), reach) or 1.0
-
-
-def _of(state: State) -> RidgeLearned:
-    assert isinstance(state.learned, RidgeLearned)
-    return state.learned
-
-
-def _within(bounds: Bounds, bound: float) -> Bounds:
-    """Of f - mean, with |f - mean| <= bound."""
-    return Bounds(lower=np.clip(bounds.lower, -bound, bound), upper=np.clip(bounds.upper, -bound, bound))

@@ -1,236 +1,311 @@
-"""RIPS, the robust inverse-propensity-scoring estimator (the paper's appendix on robust estimators, Algorithm 3).
+"""RIPS in rounds: the paper's confidence (`superlevel.confidence.rips_estimate` has the estimator and its theorem).
 
-phi(x)      (r,)   features of a point                      v       a direction: phi(x), or phi(x) - (1 - eps) phi(x')
-lambda      (n,)   the design the points were drawn from    A       sum_x lambda_x phi(x) phi(x)' + gamma I
-W^(v)              robust mean of  v' A^-1 phi(x_i) y_i  over the N measurements (x_i, y_i) of the round
-||v||              sqrt(v' A^-1 v)
-
-With probability 1 - delta, for all directions v of a set V at once (c = 4 with Catoni's mean, N >= 2 log(|V| / delta)),
-
-    |W^(v) - <theta, v>|  <=  ||v|| (sqrt(gamma) ||theta|| + h + c sqrt((B^2 + sigma^2) log(2 |V| / delta) / N)).
-
-The measurements enter with the mean of f taken off. W decides: the bound above is for W, and N_t is set for it.
-theta-hat, the weighted Chebyshev fit to all W at once, is at most twice as far off; `Rips.theta` computes it.
+Each round is estimated by itself, from its own measurements: W +- 2 * 2^-t bounds every direction that was undecided
+when the round was planned. Nothing is assumed of the noise but its variance.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from superlevel import linalg, robust
-from superlevel.arrays import Array, Indices, Mask
-from superlevel.confidence import chebyshev
-from superlevel.confidence.rounds import COMPRESSION, C, Rounds
+from superlevel.arrays import Array, Indices, Mask, frozen
+from superlevel.confidence.protocol import Guarantee, near, no_posterior
+from superlevel.confidence.rips_estimate import Estimate, Setting
+from superlevel.confidence.rounds import Rounds, Schedule, as_schedule
+from superlevel.confidence.unit_features import turned
 from superlevel.design import information_factor
+from superlevel.design.basis import basis
 from superlevel.errors import InputError
-from superlevel.features import Features
-from superlevel.goals import Bounds, FractionOfMax, Goal, Threshold, unread
-from superlevel.records import Beginning, Knowledge, Plan, State
+from superlevel.features import Features, embed, tolerance
+from superlevel.findings import Finding, Verdict
+from superlevel.goals import Bounds, Goal
+from superlevel.posterior import GaussianPosterior
+from superlevel.problem import Problem
+from superlevel.records import Batch, GaussianModel, LinearModel, Plan
 
-BLOCK = 2**22  # factors held at a time: 32 MB
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Estimate:
-    """W^(v) for every undecided direction, NaN elsewhere."""
-
-    values: Array
-    """(n,) or (n, n)"""
-    norms: Array
-    """||v||, the same shape."""
+RIDGE = 1e-7  # gamma of the paper's linear experiments, times the largest k(x, x)
+RTOL = 0.01  # how far from the best a design is, by which the features are chosen
+MISSED = 1e-3  # part of the largest k(x, x) that the features may miss at most, however large the ridge is
+BUDGET = 10**9  # measurements of a simulation that has no other budget: 16 GB of them
+FALSE_ALARM = 1e-3  # probability with which a round may doubt a bound that holds
+SLACK = 1e-9  # relative; a mean that exceeds the bound by less does so by rounding
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rips:
+class RipsBelief:
     """Each round by itself: its measurements bound the directions that were undecided when it was planned."""
 
-    goal: Goal
-    features: Features
-    ridge: float
-    """gamma"""
-    mean: float
-    """Known mean of f, taken off first."""
-    rounds: Rounds
-    norm: float | None
-    """At least ||theta||, if known: then the bias of a round can be stated."""
-    misspecification: float
-    """h"""
-    unknown: Mask
-    """The directions, (n,) or (n, n), whose length is not zero."""
+    problem: Problem
+    setting: Setting
+    plan: Plan | None = None
+    """The last round; None before the first."""
+    measured: Array
+    """(N,) its measurements, in the order of the plan's indices."""
+    findings: tuple[Finding, ...]
 
-    rounds_only = True
-    memoryless = False
+    tolerance: ClassVar[float] = 0.0  # it sets the number of rounds, and takes no part in decisions
+    contradicted: ClassVar[bool] = False
+    sources: ClassVar[None] = None
+    pilot: ClassVar[int] = 0
 
-    def begin(self) -> Beginning:
+    @property
+    def counts(self) -> Indices:
+        n = len(self.setting.deviations)
+        return np.zeros(n, dtype=np.int64) if self.plan is None else self.plan.counts
+
+    @property
+    def averages(self) -> tuple[Array, Array]:
+        """Of the last round."""
+        counts, sigma = self.counts, self.setting.deviations
+        means = np.zeros(len(counts))
+        if self.plan is not None:
+            sums = np.bincount(self.plan.indices, self.measured, len(counts))
+            np.divide(sums, counts, out=means, where=counts > 0)
+        return counts / np.maximum(sigma, np.finfo(float).tiny) ** 2, means
+
+    @property
+    def posterior(self) -> GaussianPosterior:
+        raise no_posterior("rips")
+
+    @property
+    def model(self) -> GaussianModel:
+        raise no_posterior("rips")
+
+    @property
+    def linear(self) -> LinearModel:
+        setting = self.setting
+        return LinearModel(features=setting.features, ridge=setting.ridge, deviations=setting.deviations)
+
+    @cached_property
+    def round(self) -> Estimate:
+        """W^(v) of the last round, NaN where it says nothing."""
+        if self.plan is None:
+            nothing = np.full_like(self.setting.features.reached(self.setting.share), np.nan, dtype=np.float64)
+            return Estimate(values=nothing, norms=nothing)
+        return self.setting.estimate(self.plan, self.measured)
+
+    @cached_property
+    def estimate(self) -> Array:
+        """(n,) f by theta-hat, the weighted Chebyshev fit to the last round; the mean before the first."""
+        setting = self.setting
+        if not (self.round.norms > 0).any():
+            return frozen(np.full(len(setting.deviations), setting.mean))
+        return setting.mean + linalg.times(setting.features.array, setting.theta(self.round).theta)
+
+    @property
+    def bias(self) -> float | None:
+        """The part of the last round's error that more measurements do not remove; None where it is unknown."""
+        return None if self.plan is None else self.setting.bias(self.plan)
+
+    def values(self, _goal: Goal, /) -> Array:
+        return self.round.values + self.setting.offset
+
+    def bounds(self, share: float = 0.0, _mask: Mask | None = None, /) -> Bounds:
+        """W +- 2 * 2^-t, twice the precision to leave room for the bias; NaN for directions of another kind."""
+        if self.plan is None or self.plan.precision is None or share != self.setting.share:
+            n = len(self.setting.deviations)
+            nothing = np.full((n, n) if share else n, np.nan)
+            return Bounds(lower=nothing, upper=nothing)
+        centre = self.round.values + self.setting.offset
+        return Bounds(lower=centre - 2 * self.plan.precision, upper=centre + 2 * self.plan.precision)
+
+    def fixed(self, share: float, /) -> Bounds | None:
         """Directions of length zero are known without measuring: at phi(x) = 0, f(x) is the mean.
 
-        A point exactly at the threshold is not above it, and nothing will ever show more. A pair exactly at zero speaks
-        neither for nor against its point, as in the paper's lemma, where a point is in if no pair is below zero.
+        A pair exactly at zero speaks neither for nor against its point, as in the paper's lemma, where a point is in if
+        no pair is below zero.
         """
-        goal, slack = self.goal, self.misspecification
-        reading = unread(goal, len(self.features.array))
-        zero = ~self.unknown
+        zero, setting = ~self.setting.features.reached(share), self.setting
         if not zero.any():
-            return Beginning(reading=reading)
-        offset = goal.offset(self.mean)
-        if isinstance(goal, Threshold) and -slack < offset <= slack and slack > 0:
-            got = f"{int(np.argmax(zero))} for the number of a point with phi(x) = 0, whose side no measurement tells"
-            raise InputError("domain.points", got, "leave that point out, or give a smaller misspecification")
-        in_set = offset > 0 or (offset == 0 and isinstance(goal, FractionOfMax))
-        known = np.where(zero, np.inf if in_set else -np.inf, np.nan)
-        return Beginning(reading=goal.read(reading, Bounds(lower=known, upper=known)))
-
-    def width(self, state: State) -> tuple[float, float]:  # noqa: ARG002
-        """There are no deviations here."""
-        return np.nan, 0.0
-
-    def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
-        """What the round says of the directions that were undecided when it was planned."""
-        assert plan.precision is not None
-        estimate = self.estimate(plan, state.undecided, measured)
-        bounds, bias = self.bounds(plan, estimate), self.bias(plan)
-        doubts: tuple[str, ...] = ()
-        if bias is not None and bias > plan.precision:
-            doubts = (
-                f"round {plan.phase} resolves {plan.precision:g}, but ridge and misspecification hide up to {bias:g}: "
-                "what is declared from now on may be wrong by that much; give a smaller ridge, or a larger tolerance",
-            )
-        return Knowledge(
-            estimates=estimate.values + self.goal.offset(self.mean),
-            bounds=bounds,
-            deciding=bounds,
-            bias=bias,
-            warnings=doubts,
-        )
-
-    def estimate(self, plan: Plan, undecided: Mask, measured: Array) -> Estimate:
-        """W^(v) from the measurements (N,), in the order of ``plan.indices``."""
-        seen = _seen(plan, self.features, self.ridge)
-        sample = robust.Grouped(
-            values=measured - self.mean,
-            groups=np.repeat(np.arange(len(seen.support)), plan.counts[seen.support]),
-        )
-        positions = np.flatnonzero(undecided)
-        norms = np.sqrt(seen.squared_norms(self.goal, positions))
-        values = self._means(seen, sample, positions, norms, plan.phase)
-        return Estimate(values=_spread(undecided, values), norms=_spread(undecided, norms))
-
-    def bounds(self, plan: Plan, estimate: Estimate) -> Bounds:
-        """Of the directions' values in f itself: W +- 2 * 2^-t, twice the precision to leave room for the bias."""
-        assert plan.precision is not None
-        centre = estimate.values + self.goal.offset(self.mean)
-        return Bounds(lower=centre - 2 * plan.precision, upper=centre + 2 * plan.precision)
-
-    def bias(self, plan: Plan) -> float | None:
-        """(sqrt(gamma) ||theta|| + h) max ||v|| + h: the part of the error that no number of measurements removes.
-
-        The last h is that of the direction itself, which counts once for each point in it. The precision is kept only
-        while this is no larger than it. What the features miss of the kernel acts as a misspecification of
-        ||theta|| sqrt(residual). None where that needs a norm that is not given.
-        """
-        if self.norm is None and (self.ridge > 0 or self.features.residual > 0):
             return None
-        assert plan.certificate is not None
-        norm = self.norm or 0.0
-        error = self.misspecification + norm * np.sqrt(self.features.residual)
-        parts = 2 - self.goal.epsilon if isinstance(self.goal, FractionOfMax) else 1.0
-        return float(np.sqrt(plan.certificate.value) * (np.sqrt(self.ridge) * norm + error) + parts * error)
+        if share:
+            side = np.where(zero, np.inf if setting.offset >= 0 else -np.inf, np.nan)
+            return Bounds(lower=side, upper=side)
+        known, slack = np.where(zero, setting.mean, np.nan), setting.misspecification
+        return Bounds(lower=known - slack, upper=known + slack)
 
-    def theta(self, estimate: Estimate, undecided: Mask) -> chebyshev.Fit:
-        """theta-hat = argmin over theta of max_v |<theta, v> - W^(v)| / ||v||, in the features' coordinates."""
-        if isinstance(self.goal, FractionOfMax):
-            share = 1 - self.goal.epsilon
-            return chebyshev.fit_pairs(
-                self.features.array, estimate.values, estimate.norms, share=share, mask=undecided & (estimate.norms > 0)
-            )
-        chosen = undecided & (estimate.norms > 0)
-        return chebyshev.fit(self.features.array[chosen], estimate.values[chosen], estimate.norms[chosen])
+    def probability(self, _level: float, /) -> None:
+        """None: f is fixed, and there is no model of it."""
+        return None
 
-    def _means(self, seen: _Seen, sample: robust.Grouped, positions: Indices, norms: Array, t: int) -> Array:
-        """W for the directions at these positions, a block of them at a time: pairs are never all written out."""
-        failure = self.rounds.failure(t, len(positions))
-        variances = self.rounds.second_moment * norms**2  # at least E (v' A^-1 phi(x) y)^2
-        nonzero = norms > 0  # a direction of length zero has the value zero
-        if self.rounds.estimator is robust.CATONI:
-            # Catoni's scale falls with the deviation, ||v||, and |v' A^-1 phi(z)| <= ||v|| ||phi(z)||.
-            scale = float(robust.catoni_scale(sample.count, variance=self.rounds.second_moment, delta=failure))
-            reach = scale * np.sqrt(linalg.squared_norms(seen.arms[seen.support]))
-            sample = sample.compressed(reach, delta=failure, rtol=COMPRESSION)
-        means = np.zeros(len(positions))
-        chosen = np.flatnonzero(nonzero)
-        step = max(1, BLOCK // len(seen.support))
-        for start in range(0, len(chosen), step):
-            block = chosen[start : start + step]
-            factors = seen.factors(self.goal, positions[block])
-            means[block] = self.rounds.estimator.estimate(
-                robust.Products(factors=factors, sample=sample), variance=variances[block], delta=failure
-            )
-        return means
+    def relief(self, points: Indices) -> Array:
+        """(phi_y' A^-1 phi_x)^2 / (phi_y' A^-1 phi_y . phi_x' A^-1 phi_x), A that of the last round, or of all points."""
+        arms = self.setting.features.array
+        weights = np.full(len(arms), 1 / len(arms)) if self.plan is None else self.plan.weights
+        seen = linalg.whiten(information_factor(arms, weights, ridge=self.setting.ridge), arms)
+        lengths = linalg.squared_norms(seen)
+        products = linalg.inner(seen[points], seen) ** 2
+        scale = np.outer(lengths[points], lengths)
+        return np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Seen:
-    """Points and directions in coordinates where A is the identity."""
+@dataclass(frozen=True, kw_only=True)
+class Rips:
+    """The paper's rounds: all labels are right with probability 1 - delta, for any noise of that variance."""
 
-    arms: Array
-    """(n, r) whitened features."""
-    support: Indices
-    """(m,) the points that were measured."""
-    products: Array
-    """(m, n) phi(z)' A^-1 phi(x) for measured z and every x."""
+    schedule: Schedule = "scaled"
+    """How many measurements a round takes: "scaled" and "paper" with the constants as printed, "tight" with those that
+    the robust mean needs."""
+    estimator: robust.Estimator = robust.CATONI
+    """The robust mean, or its name. Others than Catoni's need "tight", because the printed constants are Catoni's."""
 
-    def factors(self, goal: Goal, positions: Indices) -> Array:
-        """(m, p) phi(z)' A^-1 v for measured z and the directions v at these positions."""
-        if isinstance(goal, FractionOfMax):
-            first, second = np.divmod(positions, len(self.arms))
-            factors = self.products[:, second]
-            factors *= goal.epsilon - 1
-            factors += self.products[:, first]
-            return factors
-        return self.products[:, positions]
+    name: ClassVar[str] = "rips"
+    uses: ClassVar[frozenset[str]] = frozenset(
+        {"noise", "mean", "bound", "norm", "delta", "misspecification", "tolerance", "ridge"}
+    )
+    in_rounds: ClassVar[bool] = True
+    permanent: ClassVar[bool] = True
+    budget: ClassVar[int] = BUDGET
+    ordered: ClassVar[bool] = True
 
-    def squared_norms(self, goal: Goal, positions: Indices) -> Array:
-        """(p,) v' A^-1 v."""
-        lengths = linalg.squared_norms(self.arms)
-        if isinstance(goal, FractionOfMax):
-            share = 1 - goal.epsilon
-            first, second = np.divmod(positions, len(self.arms))
-            pairs = linalg.inner(self.arms, self.arms).ravel()[positions]
-            pairs *= -2 * share
-            pairs += lengths[first] + share**2 * lengths[second]
-            return np.maximum(pairs, 0.0)
-        return lengths[positions]
+    def __post_init__(self) -> None:
+        chosen = as_schedule(self.schedule)
+        estimator = robust.as_estimator(self.estimator)
+        if estimator is not robust.CATONI and chosen != "tight":
+            raise InputError("schedule", repr(chosen), "the printed constants are for Catoni's mean: give 'tight'")
+        object.__setattr__(self, "estimator", estimator)
+
+    def prior(self, problem: Problem) -> RipsBelief:
+        setting = self._setting(problem)
+        _check_zero(problem, setting)
+        untested = Finding(assumption="bound", verdict=Verdict.UNTESTED, number=0.0, sentence="no round is complete yet")
+        return RipsBelief(problem=problem, setting=setting, measured=np.empty(0), findings=(untested,))
+
+    def update(self, belief: RipsBelief, batch: Batch) -> RipsBelief:
+        """A round, which must be a plan that is told as a whole."""
+        if batch.plan is None or not batch.whole:
+            remedy = "rounds are told as a whole: give tell(state, plan, values)"
+            raise InputError("points", "told without a plan", remedy)
+        after = replace(belief, plan=batch.plan, measured=frozen(batch.values))
+        return replace(after, findings=_findings(belief, after, batch))
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        promise = f"all labels are right with probability {1 - problem.delta:g}, for any noise of that variance"
+        return Guarantee(
+            promise=promise + near(problem.tolerance),
+            probability=1 - problem.delta,
+            at_all_times=True,
+            assumes=(f"|f - mean| <= {problem.bound:g}", "noise whose variance is as given"),
+        )
+
+    def sizes(self, problem: Problem, batch: int | None, /) -> Rounds:
+        if batch is not None:
+            raise InputError("batch", batch, "rounds are as long as their guarantee needs: leave it out")
+        if problem.bound is None:
+            remedy = "the rips confidence needs B with |f(x) - mean| <= B at every point"
+            raise InputError("problem.bound", None, remedy)
+        return Rounds(
+            n=problem.domain.n,
+            second_moment=problem.bound**2 + float(problem.deviations.max()) ** 2,
+            delta=problem.delta,
+            unit=1.0 if self.schedule == "paper" else problem.bound,
+            tolerance=problem.tolerance,
+            schedule=self.schedule,
+            estimator=self.estimator,
+        )
+
+    def _setting(self, problem: Problem) -> Setting:
+        if problem.fit:
+            raise InputError("fit", repr(problem.fit), "a guarantee needs kernel, noise and mean to be given")
+        rounds = self.sizes(problem, None)
+        ridge = RIDGE * float(problem.domain.diagonal().max()) if problem.ridge is None else problem.ridge
+        return Setting(
+            share=problem.goal.share,
+            features=_features(problem, ridge),
+            ridge=ridge,
+            mean=problem.mean,
+            rounds=rounds,
+            bound=problem.bound or 0.0,
+            deviations=problem.deviations,
+            norm=problem.norm,
+            misspecification=problem.misspecification,
+        )
 
 
-def _seen(plan: Plan, features: Features, ridge: float) -> _Seen:
-    factor = information_factor(features.array, plan.weights, ridge=ridge)
-    arms = linalg.whiten(factor, features.array)
-    support = np.flatnonzero(plan.counts)
-    return _Seen(arms=arms, support=support, products=np.ascontiguousarray(linalg.inner(arms[support], arms)))
+def _features(problem: Problem, ridge: float) -> Features:
+    """phi(x) for every point. Without a ridge only the span matters, and its coordinates are orthonormal."""
+    kernel, points = problem.domain.kernel, problem.domain.points
+    if kernel is None and ridge > 0:
+        return embed(None, turned(points))
+    if ridge > 0:
+        # However large the ridge is, the features are to be of some use.
+        return embed(kernel, points, tol=min(tolerance(ridge, RTOL), MISSED * float(problem.domain.diagonal().max())))
+    found = embed(kernel, points, tol=0)
+    coordinates = basis(found.array, ridge)
+    return replace(found, array=coordinates.arms, residuals=np.zeros(len(points)))
 
 
-def _spread(mask: Mask, values: Array) -> Array:
-    """The values at the mask's places, NaN elsewhere."""
-    placed = np.full(mask.shape, np.nan)
-    placed[mask] = values
-    return placed
+def _check_zero(problem: Problem, setting: Setting) -> None:
+    """That the side of a point with phi(x) = 0 is known: no measurement tells it."""
+    zero, slack = ~setting.features.array.any(axis=1), problem.misspecification
+    unclear = any(-slack < problem.mean - level <= slack for level in problem.goal.levels)
+    if slack > 0 and zero.any() and unclear:
+        got = f"{int(np.argmax(zero))} for the number of a point with phi(x) = 0, whose side no measurement tells"
+        raise InputError("domain.points", got, "leave that point out, or give a smaller misspecification")
 
 
-def deviation(
-    count: int,
-    *,
-    directions: int,
-    delta: float,
-    second_moment: float,
-    norm: float,
-    ridge: float,
-    misspecification: float = 0.0,
-) -> float:
-    """What |W^(v) - <theta, v>| / ||v|| exceeds with probability delta at most, for all directions at once.
+# ------------------------------------------------------------------------------------------- findings
 
-    sqrt(gamma) ||theta|| + h + 4 sqrt((B^2 + sigma^2) log(2 |V| / delta) / N), for N >= 2 log(|V| / delta)
+
+def _findings(before: RipsBelief, after: RipsBelief, batch: Batch) -> tuple[Finding, ...]:
+    """What was contradicted stays so; the rest is about the last round."""
+    kept = tuple(each for each in before.findings if each.verdict is Verdict.CONTRADICTED)
+    said = {finding.assumption for finding in kept}
+    found = [_bounded(after, batch), _biased(after), _noisier(after, batch)]
+    return (*kept, *(each for each in found if each is not None and each.assumption not in said))
+
+
+def _bounded(belief: RipsBelief, batch: Batch) -> Finding:
+    """Whether some point's mean is farther from the problem's than B allows.
+
+    By Chebyshev's inequality, which needs no more than a variance, that happens by chance in one of 1000 rounds at
+    most.
     """
-    random = C * np.sqrt(second_moment * np.log(2 * directions / delta) / count)
-    return float(np.sqrt(ridge) * norm + misspecification + random)
+    setting, counts = belief.setting, np.bincount(batch.points, minlength=len(belief.counts))
+    support = np.flatnonzero(counts)
+    counts = counts[support]
+    means = np.bincount(batch.points, batch.values, len(belief.counts))[support] / counts - setting.mean
+    excess = np.abs(means) - setting.deviations[support] * np.sqrt(len(support) / (FALSE_ALARM * counts))
+    excess -= setting.bound * (1 + SLACK) + SLACK * abs(setting.mean)
+    worst = int(np.argmax(excess))
+    if excess[worst] <= 0:
+        sentence = f"|f - mean| <= {setting.bound:g} at every point measured"
+        return Finding(assumption="bound", verdict=Verdict.HOLDS, number=setting.bound, sentence=sentence)
+    sentence = (
+        f"bound is {setting.bound:g}, but the mean of {counts[worst]:,} measurements at point {support[worst]} "
+        f"is {means[worst]:g} away from problem.mean: give a larger bound, or nothing declared is guaranteed"
+    )
+    number = float(abs(means[worst]))
+    return Finding(assumption="bound", verdict=Verdict.CONTRADICTED, number=number, sentence=sentence)
+
+
+def _biased(belief: RipsBelief) -> Finding | None:
+    """Whether ridge and misspecification hide more than the round resolves."""
+    bias, plan = belief.bias, belief.plan
+    if bias is None or plan is None or plan.precision is None or bias <= plan.precision:
+        return None
+    sentence = (
+        f"round {plan.phase} resolves {plan.precision:g}, but ridge and misspecification hide up to {bias:g}: "
+        "what is declared from now on may be wrong by that much; give a smaller ridge, or a larger tolerance"
+    )
+    return Finding(assumption="ridge", verdict=Verdict.CONTRADICTED, number=bias, sentence=sentence)
+
+
+def _noisier(belief: RipsBelief, batch: Batch) -> Finding | None:
+    """Whether measurements are noisier, by their own account, than is assumed: rounds weigh all alike."""
+    if batch.noise is None:
+        return None
+    louder = batch.noise > belief.setting.deviations[batch.points]
+    if not louder.any():
+        return None
+    count, largest = int(louder.sum()), float(batch.noise[louder].max())
+    sentence = (
+        f"{count:,} measurement{'s' * (count != 1)} with a noise of up to {largest:.4g} by their own account, "
+        "above what is assumed: rounds weigh all alike, so withdraw them and measure again"
+    )
+    return Finding(assumption="noise", verdict=Verdict.CONTRADICTED, number=largest, sentence=sentence)

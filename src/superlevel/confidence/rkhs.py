@@ -19,11 +19,16 @@ A misspecification of at most h adds h at x itself, and h sqrt(t) / sigma times 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from superlevel.arrays import Array
+from superlevel.confidence.posterior import OnPosterior, as_flag
+from superlevel.confidence.protocol import Guarantee, near
+from superlevel.errors import InputError
 from superlevel.posterior import GaussianPosterior
+from superlevel.problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +52,43 @@ class RkhsWidth:
         rank = min(self.rank, max(count, 1))
         return rank / 2 * float(np.log1p(count * self.largest / (rank * self.noise**2)))
 
-    def at(self, posterior: GaussianPosterior) -> float:
+    def at(self, posterior: GaussianPosterior, /) -> float:
         return self.norm + float(np.sqrt(2 * (self.information(posterior.count) - np.log(self.delta))))
 
-    def extra(self, posterior: GaussianPosterior) -> Array:
+    def extra(self, posterior: GaussianPosterior, /) -> Array:
         """h (1 + sqrt(t) sigma_t(x) / sigma)"""
         spread = np.sqrt(posterior.count) / self.noise
         return np.asarray(self.misspecification * (1 + spread * posterior.deviation))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rkhs(OnPosterior):
+    """Widths for a fixed f with ||f|| <= norm: all labels are right with probability 1 - delta."""
+
+    name: ClassVar[str] = "rkhs"
+    uses: ClassVar[frozenset[str]] = OnPosterior.uses | {"norm", "delta"}
+    permanent: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "intersected", as_flag("Rkhs.intersected", self.intersected))
+
+    def widths(self, problem: Problem, prior: GaussianPosterior, /) -> RkhsWidth:
+        if problem.norm is None:
+            raise InputError("problem.norm", None, "the rkhs confidence needs S with ||theta|| <= S")
+        return RkhsWidth(
+            norm=problem.norm,
+            rank=prior.rank,
+            largest=float(prior.variance.max()),
+            noise=float(np.sqrt(prior.noise.min())),
+            delta=problem.delta,
+            misspecification=problem.misspecification,
+        )
+
+    def guarantee(self, problem: Problem) -> Guarantee:
+        promise = f"all labels are right with probability {1 - problem.delta:g}, for Gaussian noise and a norm as given"
+        return Guarantee(
+            promise=promise + near(problem.tolerance),
+            probability=1 - problem.delta,
+            at_all_times=True,
+            assumes=(f"||theta|| <= {problem.norm:g}", "sub-Gaussian noise of the given deviation"),
+        )

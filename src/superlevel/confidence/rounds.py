@@ -24,6 +24,7 @@ from typing import Literal, TypeAlias, get_args
 
 from superlevel import robust
 from superlevel.errors import InputError, SuperlevelError
+from superlevel.records import Need
 
 C = 4  # RIPS with Catoni's mean, Theorem of the RIPS appendix
 C1 = 2
@@ -58,7 +59,7 @@ class Rounds:
             return None
         return max(1, math.ceil(2 + math.log2(self.unit) - math.log2(self.tolerance)))
 
-    def precision(self, t: int) -> float:
+    def precision(self, t: int, /) -> float:
         """2^-t, in the unit."""
         return self.unit * 2.0**-t
 
@@ -67,9 +68,10 @@ class Rounds:
         delta_t = self.delta / (2 * t**2)
         return delta_t / (directions if self.schedule == "tight" else self.n**2)
 
-    def samples(self, t: int, value: float, directions: int, begun: int = 0) -> int:  # noqa: ARG002
+    def samples(self, need: Need, /) -> int:
         """N_t for a design of this value."""
-        failure = self.failure(t, directions)
+        t, value = need.phase, need.value
+        failure = self.failure(t, need.directions)
         if self.schedule == "tight":
             needed: float = self._fewest(value * self.second_moment, failure, self.precision(t))
         else:

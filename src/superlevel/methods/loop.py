@@ -8,6 +8,8 @@
 A state never changes and a plan depends on nothing but the state and the plans that are pending: asking twice gives the
 same plan. Where measurements take long, ask again with the plans that are out, ``method.ask(state, pending=[plan])``,
 for further points; plans may then be told in any order.
+
+Simulations, forecasts and studies all go through `Method.update`: it is the one place where measurements change a state.
 """
 
 from __future__ import annotations
@@ -17,61 +19,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel.arrays import Array, Indices, Labels, as_points, as_seed, as_vector, frozen
+from superlevel import findings
+from superlevel.arrays import Array, Labels, as_points, as_seed, as_vector, frozen
+from superlevel.confidence.protocol import AnyConfidence, describe
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
-from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Reader, Threshold, unread
+from superlevel.findings import Finding, Verdict
+from superlevel.goals import UNDECIDED, Bounds, Goal, Reading, decided
 from superlevel.problem import Problem
-from superlevel.records import Beginning, Choice, Info, Knowledge, Plan, Sizes, State, Stop, View
+from superlevel.records import Batch, Belief, Choice, Info, Plan, Sizes, State, Stop, View
+from superlevel.rules.protocol import Rule
 
-FALSE_ALARM = 1e-3  # probability with which a round may doubt a bound that holds
-SLACK = 1e-9  # relative; a mean that exceeds the bound by less does so by rounding
-OUTSIDE = 3.0  # deviations of the noise that a threshold may be beyond what was measured
-
-
-class Rule(Protocol):
-    """Where to measure next."""
-
-    def choose(self, view: View) -> Choice: ...
-
-
-class Confidence(Protocol):
-    """What is known."""
-
-    @property
-    def rounds_only(self) -> bool:
-        """Whether a plan must be told before the next one is asked for."""
-        ...
-
-    def begin(self) -> Beginning:
-        """Before the first measurement."""
-        ...
-
-    def width(self, state: State) -> tuple[float, float | Array]:
-        """beta^1/2 for the rule, NaN where there is none, and what half-widths have on top."""
-        ...
-
-    @property
-    def memoryless(self) -> bool:
-        """Whether what is known depends on the measurements alone, in whatever order and portions they came."""
-        ...
-
-    def learn(self, state: State, plan: Plan, measured: Array) -> Knowledge:
-        """What the measurements (N,) of a plan add."""
-        ...
-
-
-@runtime_checkable
-class Observing(Confidence, Protocol):
-    """A confidence that needs no plan."""
-
-    def observe(self, state: State, points: Indices, measured: Array, noise: Array | None) -> Knowledge:
-        """What measurements (N,) at any points (N,) add, whoever planned them."""
-        ...
+OUTSIDE = 3.0  # deviations of the noise that a level may be beyond what was measured
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,30 +43,42 @@ class Method:
 
     name: str
     problem: Problem
-    reader: Reader
+    goal: Goal
     """The problem's goal, with the directions by which it is read."""
     rule: Rule
     sizes: Sizes
-    confidence: Confidence
+    confidence: AnyConfidence
+    prior: Belief
+    """What is known before the first measurement."""
     permanent: bool
     """Whether a label stays once it is given. Otherwise labels are read anew from all measurements each time."""
-    options: tuple[object, ...]
-    """What else the plans depend on, as it was given."""
-    budget: int
-    """Measurements of a simulation that has no other budget."""
+
+    @property
+    def budget(self) -> int:
+        """Measurements of a simulation that has no other budget."""
+        return self.confidence.budget
+
+    @property
+    def ordered(self) -> bool:
+        """Whether labels depend on the order in which measurements came, or on how they were grouped."""
+        return self.confidence.ordered or self.permanent
+
+    # ----------------------------------------------------------------------------------------- ask
 
     def init(self, *, seed: int = 0) -> State:
-        """Before the first measurement."""
-        known = self.confidence.begin()
+        """Before the first measurement only those directions are decided that no measurement can change."""
+        belief, reading = self.prior, self.goal.unread(self.problem.domain.n)
+        known = belief.fixed(self.goal.share)
+        if known is not None:
+            reading = self.goal.read(reading, known, tolerance=belief.tolerance)
         return State(
             seed=as_seed(seed),
             phase=1,
-            reading=known.reading,
+            goal=self.goal,
+            reading=reading,
             samples=0,
-            stop=self._stop(known.reading.labels, known.intervals, 1),
-            posterior=known.posterior,
-            learned=known.learned,
-            intervals=known.intervals,
+            stop=self._stop(reading, belief, 1),
+            belief=belief,
             campaign=self._campaign(as_seed(seed)),
         )
 
@@ -130,6 +105,7 @@ class Method:
             counts=choice.counts,
             certificate=choice.certificate,
             precision=self.sizes.precision(phase),
+            undecided=state.undecided,
             origin=self._origin(state, pending),
             campaign=self._campaign(state.seed),
         )
@@ -145,111 +121,105 @@ class Method:
     ) -> View:
         """What the rule looks at in this phase, with points (m,) that are being measured already or could not be.
 
-        ``sizes`` stands in for the method's own, for a batch of another size.
+        ``sizes`` replaces the method's own, for a batch of another size.
         """
-        width, margin = self.confidence.width(state)
+        n = self.problem.domain.n
         return View(
+            goal=self.goal,
             phase=phase,
-            undecided=state.undecided,
-            posterior=state.posterior,
-            learned=state.learned,
-            pending=as_points("pending", pending, count=len(state.labels)),
-            failed=as_points("failed", failed, count=len(state.labels)),
-            intervals=state.intervals,
-            width=width,
-            margin=margin,
+            reading=state.reading,
+            belief=state.belief,
+            pending=as_points("pending", pending, count=n),
+            failed=as_points("failed", failed, count=n),
             start=state.design,
             sizes=self.sizes if sizes is None else sizes,
             seed=state.seed,
         )
 
-    def tell(self, state: State, plan: Plan, values: ArrayLike) -> tuple[State, Info]:
-        """What the measured values (plan.total,) show; they are in the order of ``plan.indices``."""
-        measured = self._checked(state, plan, values)
-        known = self.confidence.learn(state, plan, measured)
-        told = replace(
-            self._after(state, known, plan.total),
-            design=None if self.confidence.rounds_only else plan.certificate,
-            told=state.told if self.confidence.rounds_only else state.told | {plan.origin},
-            history=_hashed(state.history, plan.origin, measured.tobytes()),
-        )
-        info = _info(known, plan.phase, plan.total, plan.precision, self._doubts(plan, measured) + self._outside(told))
-        for doubt in info.warnings:
-            warnings.warn(doubt, AssumptionWarning, stacklevel=2)
-        return told, info
+    # ---------------------------------------------------------------------------------------- tell
 
-    @property
-    def memoryless(self) -> bool:
-        """Whether labels depend on the measurements alone, in whatever order and portions they came."""
-        return self.confidence.memoryless and not self.permanent
+    def tell(self, state: State, plan: Plan, values: ArrayLike) -> tuple[State, Info]:
+        """What the measured values (plan.total,) show; they are in the order of ``plan.indices``.
+
+        A finding against an assumption is also an `AssumptionWarning`.
+        """
+        self._check_state(state)
+        self._check_plan("plan", state, plan)
+        measured = as_vector("values", values, length=plan.total)
+        told, info = self.update(state, Batch(points=plan.indices, values=measured, plan=plan, whole=True))
+        for finding in info.findings:
+            warnings.warn(finding.sentence, AssumptionWarning, stacklevel=2)
+        return told, info
 
     def observe(
         self, state: State, points: ArrayLike, values: ArrayLike, *, noise: ArrayLike | None = None
     ) -> tuple[State, Info]:
         """What values (N,) at any points (N,) show, whoever planned them; ``noise`` (N,) are their own deviations.
 
-        Where a round must be told as a whole there is no such thing. What speaks against the assumptions is in the
-        Info, and nothing is warned of.
+        Where a round must be told as a whole there is no such thing.
         """
-        self._check_state(state)
-        if not isinstance(self.confidence, Observing):
-            remedy = "rounds are told as a whole: give tell(state, plan, values)"
-            raise InputError("points", "told without a plan", remedy)
-        places = as_points("points", points, count=len(state.labels))
+        places = as_points("points", points, count=self.problem.domain.n)
         measured = as_vector("values", values, length=len(places))
         deviations = None if noise is None else as_vector("noise", noise, length=len(places))
-        known = self.confidence.observe(state, places, measured, deviations)
-        own = b"" if deviations is None else deviations.tobytes()
-        history = _hashed(state.history, places.tobytes(), measured.tobytes(), own)
-        told = replace(self._after(state, known, len(places)), history=history)
-        return told, _info(known, state.phase, len(places), None, self._outside(told))
+        return self.update(state, Batch(points=places, values=measured, noise=deviations))
 
-    def _after(self, state: State, known: Knowledge, samples: int) -> State:
-        """With what the confidence has learned, and what that decides."""
-        before = state.reading
-        if known.contradicted or not self.permanent:
-            before = unread(self.reader, self.problem.domain.n)
-        reading = before if known.contradicted else self.reader.read(before, known.deciding, known.bounds)
-        stop = Stop.CONTRADICTED if known.contradicted else None
-        return State(
+    def update(self, state: State, batch: Batch) -> tuple[State, Info]:
+        """The state after a batch, and what the batch showed. This is the only way to add measurements."""
+        self._check_state(state)
+        belief = self.confidence.update(state.belief, batch)
+        reading, bounds = self.read(state.reading, belief)
+        phase, plan = state.phase + 1, batch.plan if batch.whole else None
+        stop = Stop.CONTRADICTED if belief.contradicted else self._stop(reading, belief, phase)
+        once = plan is not None and not self.confidence.in_rounds
+        after = State(
             seed=state.seed,
-            phase=state.phase + 1,
+            phase=phase,
+            goal=self.goal,
             reading=reading,
-            samples=state.samples + samples,
-            stop=stop or self._stop(reading.labels, known.intervals, state.phase + 1),
-            posterior=known.posterior,
-            learned=known.learned,
-            intervals=known.intervals,
-            told=state.told,
+            samples=state.samples + len(batch.points),
+            stop=stop,
+            belief=belief,
+            design=plan.certificate if plan is not None and once else None,
+            told=state.told | {plan.origin} if plan is not None and once else state.told,
             campaign=state.campaign,
+            history=_hashed(state.history, *_contents(batch)),
+        )
+        found = (*findings.new(belief.findings, state.belief.findings), *self._outside(after))
+        precision = None if plan is None else plan.precision
+        return after, Info(
+            phase=state.phase if plan is None else plan.phase,
+            samples=len(batch.points),
+            precision=precision,
+            bounds=bounds,
+            findings=found,
         )
 
-    def guess(self, state: State) -> Labels:
-        """(n,) what to say of every point if one must: its label, and where there is none, the likelier one.
+    def read(self, before: Reading, belief: Belief) -> tuple[Reading, Bounds]:
+        """What a belief decides, and the bounds of the directions that decide it."""
+        if not self.permanent or belief.contradicted:
+            before = self.goal.unread(self.problem.domain.n)
+        bounds = belief.bounds(self.goal.share, before.undecided)
+        if belief.contradicted:
+            return before, bounds
+        return self.goal.read(before, bounds, tolerance=belief.tolerance), bounds
 
-        That is the side of the level on which the estimate is; without an estimate, above, as in the returned set.
-        """
+    def guess(self, state: State) -> Labels:
+        """The label of every point, and where there is none, the side of the level on which the estimate is."""
         self._check_state(state)
-        estimate = state.estimate
-        if estimate is None:
-            return frozen(np.where(state.labels == UNDECIDED, ABOVE, state.labels).astype(np.int8))
-        sides = np.where(estimate > self.problem.goal.level(estimate), ABOVE, BELOW)
+        sides = self.goal.signs(state.estimate)
         return frozen(np.where(state.labels == UNDECIDED, sides, state.labels).astype(np.int8))
 
-    def _stop(self, labels: Labels, intervals: Bounds | None, phase: int) -> Stop | None:
+    def _stop(self, reading: Reading, belief: Belief, phase: int) -> Stop | None:
         """Whether the phase that comes next is needed."""
-        if (labels != UNDECIDED).all():
-            nothing = isinstance(self.problem.goal, FractionOfMax) and bool((labels == BELOW).all())
-            if intervals is not None:  # with a tolerance, all points may be declared below for another reason
-                nothing = nothing and float(intervals.upper.max()) <= self.problem.tolerance
-            return Stop.EMPTY if nothing else Stop.DECIDED
+        if decided(reading.labels).all():
+            highest = float(belief.bounds().upper.max())
+            return Stop.EMPTY if self.goal.is_empty(reading.labels, highest, belief.tolerance) else Stop.DECIDED
         last = self.sizes.last
         return Stop.TOLERANCE if last is not None and phase > last else None
 
     def __repr__(self) -> str:
-        rule, confidence = type(self.rule).__name__, type(self.confidence).__name__
-        where = f"{self.problem.domain.n:,} points"
-        return f"Method({self.name}: {rule}, {confidence}, {self.sizes!r}, {self.problem.goal!r} on {where})"
+        rule, where = type(self.rule).__name__, f"{self.problem.domain.n:,} points"
+        return f"Method({self.name}: {rule}, {self.confidence!r}, {self.sizes!r}, {self.problem.goal!r} on {where})"
 
     # ------------------------------------------------------------------------------------- fingerprints
 
@@ -258,11 +228,11 @@ class Method:
         """Of the method and the problem, as they were given: numbers that a solver computed may change with it."""
         problem = self.problem
         given = (
-            *(self.name, self.permanent, *self.options),
+            *(self.name, self.permanent, self.rule, self.sizes, describe(self.confidence)),
             *(problem.goal, problem.bound, problem.norm, problem.delta, problem.mean, problem.tolerance),
-            *(problem.misspecification, problem.ridge, _parameters(problem.domain.kernel)),
+            *(problem.misspecification, problem.ridge, problem.fit, _parameters(problem.domain.kernel)),
         )
-        arrays = (problem.domain.points, np.asarray(problem.noise), np.asarray(problem.cost))
+        arrays = (problem.domain.points, np.asarray(problem.noise, dtype=np.float64), np.asarray(problem.cost))
         return _hashed(repr(given), *(array.tobytes() for array in arrays))
 
     def _campaign(self, seed: int) -> str:
@@ -278,11 +248,6 @@ class Method:
     def _check_state(self, state: State) -> None:
         if not isinstance(state, State):
             raise InputError("state", f"of type {type(state).__name__}", "give what init or tell returned")
-        n = self.problem.domain.n
-        wanted = (n, n) if isinstance(self.reader, FractionOfMax) else (n,)
-        if state.labels.shape != (n,) or state.undecided.shape != wanted:
-            got = f"of {len(state.labels)} points and {state.undecided.ndim}-d directions"
-            raise InputError("state", got, f"give one of this method, for {n} points and {self.problem.goal}")
         if state.campaign != self._campaign(state.seed):
             raise InputError("state", "of another method or problem", "give what this method's init or tell returned")
 
@@ -290,7 +255,7 @@ class Method:
         if isinstance(given, Plan) or not isinstance(given, Iterable):
             raise InputError("pending", f"of type {type(given).__name__}", "give a list of plans that are out")
         pending = tuple(given)
-        if pending and self.confidence.rounds_only:
+        if pending and self.confidence.in_rounds:
             remedy = "tell that round first: where the next one measures depends on all of it"
             raise InputError("pending", f"{len(pending)} plans", remedy)
         for k, plan in enumerate(pending):
@@ -303,85 +268,41 @@ class Method:
         """A plan of this campaign that was not told yet; in rounds, the one of this state."""
         if not isinstance(plan, Plan):
             raise InputError(field, f"of type {type(plan).__name__}", "give what ask returned")
-        n = len(state.labels)
-        if len(plan.counts) != n or (self.confidence.rounds_only and plan.phase != state.phase):
+        n, in_rounds = self.problem.domain.n, self.confidence.in_rounds
+        if len(plan.counts) != n or (in_rounds and plan.phase != state.phase):
             got = f"for phase {plan.phase} and {len(plan.counts)} points"
             remedy = f"give the plan that was asked for this state, of phase {state.phase} and {n} points"
             raise InputError(field, got, remedy)
         if plan.campaign != self._campaign(state.seed):
             raise InputError(field, "for another method, problem or seed", "give a plan of this campaign")
-        if self.confidence.rounds_only and plan.origin != self._origin(state):
+        if in_rounds and plan.origin != self._origin(state):
             raise InputError(field, "for another state or method", "give the plan that was asked for this state")
         if plan.origin in state.told:
             raise InputError(field, "told already", "give each plan's values once")
 
-    def _checked(self, state: State, plan: Plan, values: ArrayLike) -> Array:
-        """The values, before anything is computed from them."""
-        self._check_state(state)
-        self._check_plan("plan", state, plan)
-        return as_vector("values", values, length=plan.total)
-
-    def _outside(self, state: State) -> tuple[str, ...]:
-        """Whether everything is decided alike because the threshold is not among the values at all."""
-        goal = self.problem.goal
-        if state.stop is not Stop.DECIDED or not isinstance(goal, Threshold):
-            return ()
-        if state.learned is not None:
-            weights, means = state.learned.evidence.information, state.learned.evidence.means
-        elif state.posterior is not None:
-            weights = state.posterior.weights
-            means = np.divide(state.posterior.sums, weights, out=np.zeros_like(weights), where=weights > 0)
-        else:
-            return ()
+    def _outside(self, state: State) -> tuple[Finding, ...]:
+        """Whether all points got the same label because no level is among the measured values at all."""
+        levels, (weights, means) = self.goal.levels, state.belief.averages
         measured = weights > 0
-        if np.count_nonzero(measured) <= 1 or np.ptp(state.labels):
+        if state.stop is not Stop.DECIDED or not levels or np.count_nonzero(measured) <= 1 or np.ptp(state.labels):
             return ()
-        means = self.problem.mean + means[measured]
         room = OUTSIDE / np.sqrt(weights[measured].max())
-        if means.min() - room <= goal.value <= means.max() + room:
+        low, high = float(means[measured].min()), float(means[measured].max())
+        if any(low - room <= level <= high + room for level in levels):
             return ()
-        side = "below" if means.max() < goal.value else "above"
-        return (
-            f"Threshold.value is {goal.value:g}, but everything measured is between {means.min():g} and "
-            f"{means.max():g}, so that all points are {side}: check the level and its units",
+        side = "below" if high < min(levels) else "above"
+        sentence = (
+            f"the level is {', '.join(f'{level:g}' for level in levels)}, but everything measured is between {low:g} and "
+            f"{high:g}, so that all points are {side}: check the level and its units"
         )
-
-    def _doubts(self, plan: Plan, measured: Array) -> tuple[str, ...]:
-        """Whether some point's mean is farther from the problem's than B allows.
-
-        By Chebyshev's inequality, which needs no more than a variance, that happens by chance in one of 1000 rounds at
-        most.
-        """
-        problem = self.problem
-        if problem.bound is None:
-            return ()
-        support = np.flatnonzero(plan.counts)
-        counts = plan.counts[support]
-        starts = np.cumsum(counts) - counts
-        means = np.add.reduceat(measured, starts) / counts - problem.mean
-        noise = np.broadcast_to(problem.noise, problem.domain.n)[support]
-        excess = np.abs(means) - noise * np.sqrt(len(support) / (FALSE_ALARM * counts))
-        excess -= problem.bound * (1 + SLACK) + SLACK * abs(problem.mean)
-        worst = int(np.argmax(excess))
-        if excess[worst] <= 0:
-            return ()
-        return (
-            f"bound is {problem.bound:g}, but the mean of {counts[worst]:,} measurements at point {support[worst]} "
-            f"is {means[worst]:g} away from problem.mean: give a larger bound, or nothing declared is guaranteed",
-        )
+        return (Finding(assumption="level", verdict=Verdict.CONTRADICTED, number=levels[0], sentence=sentence),)
 
 
-def _info(known: Knowledge, phase: int, samples: int, precision: float | None, doubts: tuple[str, ...]) -> Info:
-    return Info(
-        phase=phase,
-        samples=samples,
-        precision=precision,
-        estimates=known.estimates,
-        bounds=known.bounds,
-        bias=known.bias,
-        warnings=(*doubts, *known.warnings),
-        sources=known.sources,
-    )
+def _contents(batch: Batch) -> tuple[str | bytes, ...]:
+    """What tells a batch from others."""
+    origin = batch.plan.origin if batch.plan is not None and batch.whole else ""
+    own = b"" if batch.noise is None else batch.noise.tobytes()
+    return origin, batch.points.tobytes(), batch.values.tobytes(), own
 
 
 def _hashed(*parts: str | bytes) -> str:
@@ -396,3 +317,14 @@ def _parameters(kernel: Any) -> str:
     known = kernel.get_params() if hasattr(kernel, "get_params") else {}
     exact = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in known.items()}
     return repr((kernel, sorted((name, repr(value)) for name, value in exact.items())))
+
+
+def merged(batches: Iterable[Batch], deviations: Array) -> Batch:
+    """Several batches as one that nobody planned; ``deviations`` (n,) are those of measurements without their own."""
+    listed = list(batches)
+    points = np.concatenate([np.empty(0, dtype=np.int64), *(batch.points for batch in listed)])
+    values = np.concatenate([np.empty(0), *(batch.values for batch in listed)])
+    if all(batch.noise is None for batch in listed):
+        return Batch(points=points, values=values)
+    own = [deviations[batch.points] if batch.noise is None else batch.noise for batch in listed]
+    return Batch(points=points, values=values, noise=np.concatenate(own))

@@ -15,7 +15,7 @@ from superlevel.robust.alternatives import (
     trimmed_mean,
     trimmed_mean_deviation,
 )
-from superlevel.robust.estimators import CATONI, MEAN, MEDIAN_OF_MEANS, TRIMMED_MEAN, Estimator
+from superlevel.robust.estimators import CATONI, MEAN, MEDIAN_OF_MEANS, TRIMMED_MEAN, Estimator, as_estimator
 from superlevel.robust.influence import catoni, catoni_deviation, catoni_reach, catoni_scale
 from superlevel.robust.samples import Grouped, Products
 
@@ -27,6 +27,7 @@ __all__ = [
     "Estimator",
     "Grouped",
     "Products",
+    "as_estimator",
     "catoni",
     "catoni_deviation",
     "catoni_reach",

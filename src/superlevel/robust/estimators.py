@@ -8,6 +8,7 @@ from typing import Protocol
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array
+from superlevel.errors import InputError
 from superlevel.robust import alternatives
 from superlevel.robust.influence import Numbers, catoni, catoni_deviation
 from superlevel.robust.samples import Products
@@ -73,3 +74,12 @@ MEDIAN_OF_MEANS = Estimator(
 )
 TRIMMED_MEAN = Estimator(name="trimmed mean", estimate=_trimmed_mean, deviation=alternatives.trimmed_mean_deviation)
 MEAN = Estimator(name="mean", estimate=_mean, deviation=alternatives.mean_deviation)
+
+
+def as_estimator(given: object) -> Estimator:
+    """An estimator, or the one of this name."""
+    named = {estimator.name: estimator for estimator in (CATONI, MEDIAN_OF_MEANS, TRIMMED_MEAN, MEAN)}
+    found = named.get(given) if isinstance(given, str) else given
+    if not isinstance(found, Estimator):
+        raise InputError("estimator", repr(given), "give robust.CATONI, MEDIAN_OF_MEANS or TRIMMED_MEAN")
+    return found

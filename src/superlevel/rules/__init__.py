@@ -1,1 +1,5 @@
 """Where to measure next."""
+
+from superlevel.rules.protocol import Rule
+
+__all__ = ["Rule"]

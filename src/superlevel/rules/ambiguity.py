@@ -2,7 +2,7 @@
 
     a(x) = min(u(x) - alpha, alpha - l(x))          u, l: upper and lower end of the point's interval
 
-LSE takes the intervals that also decide, and undecided points only (Gotovos et al. 2013, IJCAI); Straddle takes
+With several levels a(x) is the largest over them. LSE takes the intervals that also decide, and undecided points only (Gotovos et al. 2013, IJCAI); Straddle takes
 mu +- 1.96 sigma, and any point (Bryan et al. 2005, NeurIPS).
 """
 
@@ -20,41 +20,35 @@ from superlevel.rules.sequential import Unchanging
 STRADDLE = 1.96
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Ambiguity:
     """LSE's rule."""
 
-    level: float
-    """alpha"""
-
     def begin(self, view: View) -> _Ambiguous:
-        return _Ambiguous(level=self.level, view=view)
+        return _Ambiguous(view=view)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Ambiguous(Unchanging):
-    level: float
     view: View
 
     def scores(self, posterior: GaussianPosterior) -> Array:
-        ends = self.view.ends(posterior)
-        return np.where(self.view.undecided, np.minimum(ends.upper - self.level, self.level - ends.lower), -np.inf)
+        ends, levels = self.view.belief.model.ends(posterior), np.array(self.view.goal.levels)[:, None]
+        ambiguity = np.minimum(ends.upper - levels, levels - ends.lower).max(axis=0)
+        return np.where(self.view.undecided, ambiguity, -np.inf)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Straddle:
     """Straddle's rule: with mu +- 1.96 sigma, a(x) is 1.96 sigma - |mu - alpha|."""
 
-    level: float
-    """alpha"""
-
-    def begin(self, view: View) -> _Straddling:  # noqa: ARG002
-        return _Straddling(level=self.level)
+    def begin(self, view: View) -> _Straddling:
+        return _Straddling(view=view)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Straddling(Unchanging):
-    level: float
+    view: View
 
     def scores(self, posterior: GaussianPosterior) -> Array:
-        return np.asarray(STRADDLE * posterior.deviation - np.abs(posterior.mean - self.level))
+        return np.asarray(STRADDLE * posterior.deviation - self.view.goal.margins(posterior.mean))

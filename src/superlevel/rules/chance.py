@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from superlevel import design
 from superlevel.records import Choice, View
+from superlevel.rules.protocol import Rule
 
 
-class Chance:
+@dataclass(frozen=True)
+class Chance(Rule):
     """Uniformly at random, with repeats."""
 
     def choose(self, view: View) -> Choice:
-        n = len(view.undecided)
-        weights = np.full(n, 1 / n)
-        return Choice(weights=weights, counts=design.draw(weights, view.total, rng=view.rng()))
+        weights = np.full(view.n, 1 / view.n)
+        return Choice(weights=weights, counts=design.draw(weights, view.samples(), rng=view.rng()))

@@ -13,19 +13,19 @@ from scipy.linalg import eigh
 
 from superlevel import design
 from superlevel.arrays import Array, Indices
-from superlevel.domain import Domain
 from superlevel.features import Features, tolerance
 from superlevel.linalg import squared_norms
 from superlevel.records import Choice, View
 from superlevel.rules.chance import Chance
-from superlevel.rules.design import Worth, numbers, scaled
-from superlevel.rules.variance import SAMPLING, Weights, sampled
+from superlevel.rules.protocol import Rule
+from superlevel.rules.variance import SAMPLING, Mislabelled, sampled
+from superlevel.rules.worth import Worth, numbers, scaled, worth
 
 CANDIDATES = 500  # points that take part: a design is to take less than a second
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AverageRule:
+@dataclass(frozen=True, kw_only=True)
+class AverageCase(Rule):
     """lambda = argmin over designs of the weighted variance that a batch of b measurements leaves.
 
     With the posterior's own features, Sigma = Phi Phi', and b measurements shared out by lambda, the variances are
@@ -37,43 +37,35 @@ class AverageRule:
     what it contributes to the sum.
     """
 
-    weights: Weights
-    noise: Array
-    """(n,) variances of a measurement."""
-    rtol: float
-    worth: Worth | None = None
+    rtol: float = 0.01
 
     def choose(self, view: View) -> Choice:
         posed = self._posed(view)
         if posed is None:
             return Chance().choose(view)  # all is known that these points can tell
         among, mixture = posed
-        n = len(view.undecided)
-        start = view.start if len(among.points) == n else None
-        found = among.solve(n, rtol=self.rtol, mixture=mixture, start=start)
-        weights = numbers(found, self.worth)
-        counts = design.systematic(weights, view.total, rng=view.rng())
+        start = view.start if len(among.points) == view.n else None
+        found = among.solve(view.n, rtol=self.rtol, mixture=mixture, start=start)
+        weights = numbers(found, among.worth)
+        counts = design.systematic(weights, view.samples(), rng=view.rng())
         return Choice(weights=weights, counts=counts, certificate=found)
 
-    def certify(self, view: View, found: design.Design) -> float:
-        """The lower bound of a design that was chosen in this view, recomputed without any solver."""
+    def review(self, view: View, found: design.Design, /) -> design.Review:
+        """Of this average, whichever the design says it is of; but for what the features miss."""
         posed = self._posed(view)
         if posed is None:
-            return 0.0
+            return design.Review(value=0.0, lower_bound=0.0)
         among, mixture = posed
-        return among.certify(found.weights, mixture, rtol=self.rtol)  # this average, whichever the design says it is of
-
-    def appraise(self, view: View, found: design.Design) -> float:
-        """The value of such a design, recomputed, but for what the features miss."""
-        posed = self._posed(view)
-        return 0.0 if posed is None else posed[0].appraise(found.weights, rtol=self.rtol, mixture=posed[1])
+        return among.review(found.weights, mixture, rtol=self.rtol, mixture=mixture)
 
     def _posed(self, view: View) -> tuple[_Among, Array] | None:
         """The points that take part, and the weights of their variances; None where nothing is left to learn."""
+        differing = worth(view.problem.known_noise, view.problem.cost, view.n)
         # The noise where a unit of money buys most: there the batch will be.
-        best = int(np.argmin(self.noise) if self.worth is None else np.argmax(self.worth.roots))
-        posterior, ridge = view.known, float(self.noise[best]) / view.total
-        mixture, _ = self.weights.at(view)
+        noise = view.posterior.noise
+        best = int(np.argmin(noise) if differing is None else np.argmax(differing.roots))
+        posterior, ridge = view.planned, float(noise[best]) / view.samples()
+        mixture, _ = Mislabelled().at(view)
         if not (mixture * posterior.variance).any():
             return None
         chosen = np.arange(len(mixture))
@@ -81,45 +73,38 @@ class AverageRule:
             chosen, shares = sampled(mixture * posterior.variance, CANDIDATES, view.rng(SAMPLING))
             mixture = mixture[chosen] * shares
         covariance = posterior.columns(chosen)[:, chosen]
-        return _Among(points=chosen, covariance=covariance, worth=self.worth, ridge=ridge), mixture
+        return _Among(points=chosen, covariance=covariance, worth=differing, ridge=ridge), mixture
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SampledWorst:
+class SampledWorst(Rule):
     """Batched MELK's design for a rough kernel: undecided points, or a sample of them, are both arms and targets."""
 
-    domain: Domain
     ridge: float
-    """gamma of the first batch."""
+    """gamma of this batch."""
     rtol: float
-    shrinking: bool
-    """Whether gamma falls like 1 / i with the i-th design."""
     worth: Worth | None = None
 
     def choose(self, view: View) -> Choice:
         among = self._posed(view)
         if not among.covariance.any():
             return Chance().choose(view)
-        found = among.solve(len(view.undecided), rtol=self.rtol)
+        found = among.solve(view.n, rtol=self.rtol)
         weights = numbers(found, self.worth)
-        return Choice(weights=weights, counts=design.draw(weights, view.total, rng=view.rng()), certificate=found)
+        counts = design.draw(weights, view.samples(), rng=view.rng())
+        return Choice(weights=weights, counts=counts, certificate=found)
 
-    def certify(self, view: View, found: design.Design) -> float:
-        """The lower bound of a design that was chosen in this view, recomputed without any solver."""
+    def review(self, view: View, found: design.Design, /) -> design.Review:
         among = self._posed(view)
-        return among.certify(found.weights, found.dual[among.points], rtol=self.rtol)
-
-    def appraise(self, view: View, found: design.Design) -> float:
-        """The value of such a design, recomputed."""
-        return self._posed(view).appraise(found.weights, rtol=self.rtol)
+        return among.review(found.weights, found.dual[among.points], rtol=self.rtol)
 
     def _posed(self, view: View) -> _Among:
         """The points that take part."""
         chosen = np.flatnonzero(view.undecided)
         if len(chosen) > CANDIDATES:
             chosen, _ = sampled(view.undecided.astype(np.float64), CANDIDATES, view.rng(SAMPLING))
-        ridge = self.ridge / view.phase if self.shrinking else self.ridge
-        return _Among(points=chosen, covariance=self.domain.gram(chosen), worth=self.worth, ridge=ridge)
+        covariance = view.problem.domain.gram(chosen)
+        return _Among(points=chosen, covariance=covariance, worth=self.worth, ridge=self.ridge)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -143,15 +128,12 @@ class _Among:
         weights[self.points], dual[self.points] = found.weights, found.dual
         return replace(found, weights=weights, dual=dual)
 
-    def certify(self, weights: Array, mixture: Array, *, rtol: float) -> float:
-        """The lower bound that a design on all n points and a mixture (m,) of these prove."""
+    def review(
+        self, weights: Array, dual: Array, *, rtol: float, mixture: Array | None = None
+    ) -> design.Review:
+        """The value of a design on all n points for these, and the lower bound that it proves with a dual (m,)."""
         arms, wanted = self._targets(rtol)
-        return design.certify(arms, wanted, weights[self.points], mixture, ridge=self.ridge)
-
-    def appraise(self, weights: Array, *, rtol: float, mixture: Array | None = None) -> float:
-        """The value of a design on all n points, for these."""
-        arms, wanted = self._targets(rtol)
-        return design.appraise(arms, wanted, weights[self.points], ridge=self.ridge, mixture=mixture)
+        return design.review(arms, wanted, weights[self.points], dual, ridge=self.ridge, mixture=mixture)
 
     def _targets(self, rtol: float) -> tuple[Features, design.Subset]:
         arms = _root(self.covariance, tolerance(self.ridge, rtol))

@@ -1,134 +1,148 @@
-"""The paper's rule: the optimal design for the undecided directions."""
+"""The paper's rule: the optimal design for the undecided directions.
+
+For a threshold the directions are points, a G-optimal design (Algorithm 1); for a fraction of the maximum they are
+pairs, an XY-optimal one (Algorithm 2).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from superlevel import design
-from superlevel.arrays import Array, Mask, normalised
-from superlevel.features import Features
-from superlevel.goals import FractionOfMax, Goal, Threshold
-from superlevel.linalg import inner, squared_norms
+from superlevel.arrays import Mask
+from superlevel.domain import Domain
+from superlevel.errors import InputError
+from superlevel.features import Features, embed, tolerance
 from superlevel.records import Choice, View
+from superlevel.rules.covariances import SampledWorst
+from superlevel.rules.protocol import Rule
+from superlevel.rules.worth import Worth, numbers, scaled, worth
 
-LEAST = 1e-5  # of the largest sigma: a measurement without noise is worth no more than with this
-CLOSE, ROUNDING = 1e-12, 1e-28  # squared lengths of a pair, relative to its parts', that may be, and are, none
+FIRST_RIDGE = 0.1  # gamma of the first batch in the paper's experiments, 1 / 10, times the largest k(x, x)
+DESIGNS = 100  # batches for which the features of a batched design are exact to its rtol
+RANK = 400  # and at most so many of them: a rough kernel has more than points can be chosen by
+MISSED = 1e-3  # part of the largest k(x, x) that the features may miss at most, however large the ridge is
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class DesignRule:
-    """lambda_t = argmin over designs of g(lambda; A_t; gamma), the largest variance of an undecided direction.
+class Posed(NamedTuple):
+    """A design problem."""
 
-    For a threshold the directions are points, a G-optimal design (Algorithm 1); for a fraction of the maximum they are
-    pairs, an XY-optimal one (Algorithm 2).
-    """
-
-    goal: Goal
-    features: Features
+    arms: Features
+    targets: design.Subset | design.Pairs
     ridge: float
-    """gamma"""
-    rtol: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimalDesign(Rule):
+    """lambda_t = argmin over designs of g(lambda; A_t; gamma), in the features of the confidence: the paper's rounds."""
+
+    rtol: float = 0.01
     """How far from the best design to stop."""
-    shrinking: bool = False
-    """Whether gamma falls like 1 / i with the i-th design: the paper's batched MELK."""
-    worth: Worth | None = None
-    """What a measurement is worth at each point, if not the same."""
-
-    def aim(self, undecided: Mask, *, phase: int = 1, start: design.Design | None = None) -> design.Design:
-        """lambda_t, with g(lambda_t; A_t; gamma) as its value."""
-        arms, wanted, ridge = self._posed(undecided, phase)
-        return design.solve(arms, wanted, ridge=ridge, rtol=self.rtol, start=start)
-
-    def certify(self, view: View, found: design.Design) -> float:
-        """The lower bound of a design that was chosen in this view, recomputed without any solver."""
-        arms, wanted, ridge = self._posed(view.undecided, view.phase)
-        return design.certify(arms, wanted, found.weights, found.dual, ridge=ridge)
-
-    def appraise(self, view: View, found: design.Design) -> float:
-        """The value of such a design, recomputed."""
-        arms, wanted, ridge = self._posed(view.undecided, view.phase)
-        return design.appraise(arms, wanted, found.weights, ridge=ridge)
-
-    def _posed(self, undecided: Mask, phase: int) -> tuple[Features, design.Subset | design.Pairs, float]:
-        """Arms, targets and gamma."""
-        ridge = self.ridge / phase if self.shrinking else self.ridge
-        arms, scales = self.features, None
-        if self.worth is not None:
-            arms, scales = scaled(arms, self.worth.roots), self.worth.roots
-        return arms, targets(self.goal, self._reached(undecided), scales), ridge
-
-    def _reached(self, undecided: Mask) -> Mask:
-        """Without points whose features are zero, of which no measurement tells; all others where none is left."""
-        if not isinstance(self.goal, Threshold):
-            return undecided
-        seen = unknown(self.goal, self.features)
-        return undecided & seen if (undecided & seen).any() else seen
 
     def choose(self, view: View) -> Choice:
         """As many draws from lambda_t as the phase takes."""
-        found = self.aim(view.undecided, phase=view.phase, start=view.start)
-        weights = numbers(found, self.worth)
-        total = view.sizes.samples(view.phase, found.value, int(np.count_nonzero(view.undecided)))
-        return Choice(weights=weights, counts=design.draw(weights, total, rng=view.rng()), certificate=found)
+        arms, wanted, ridge = self.posed(view)
+        found = design.solve(arms, wanted, ridge=ridge, rtol=self.rtol, start=view.start)
+        counts = design.draw(found.weights, view.samples(found.value), rng=view.rng())
+        return Choice(weights=found.weights, counts=counts, certificate=found)
+
+    def review(self, view: View, found: design.Design, /) -> design.Review:
+        arms, wanted, ridge = self.posed(view)
+        return design.review(arms, wanted, found.weights, found.dual, ridge=ridge)
+
+    def posed(self, view: View) -> Posed:
+        """The design problem of this view."""
+        model = view.belief.linear
+        wanted = reachable(view.undecided, model.features, view.goal.share)
+        return Posed(model.features, design.targets(view.goal.share, wanted), model.ridge)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstCase(Rule):
+    """The paper's batched design: gamma = 1 / (10 i), in units of the kernel, unless the problem has a ridge.
+
+    A kernel that needs too many features is sampled instead (`superlevel.rules.covariances.SampledWorst`).
+    """
+
+    rtol: float = 0.01
+    """How far from the best design to stop."""
+
+    def choose(self, view: View) -> Choice:
+        return self._posed(view).choose(view)
+
+    def review(self, view: View, found: design.Design, /) -> design.Review | None:
+        return self._posed(view).review(view, found)
+
+    def _posed(self, view: View) -> Rule:
+        """The rule for this batch, in features if there are few enough of them."""
+        problem, share = view.problem, view.goal.share
+        differing = worth(problem.known_noise, problem.cost, view.n)
+        if differing is not None and share:
+            got = "'worst' with unequal noise or cost for the design of pairs"
+            raise InputError("rule", got, "give 'greedy' or 'average', which weigh them")
+        if problem.ridge == 0:
+            remedy = "a design of a posterior's batch needs one: leave it out, or give one > 0"
+            raise InputError("problem.ridge", 0, remedy)
+        shrinking, first = problem.ridge is None, problem.ridge or _first_ridge(problem.domain)
+        found = _features(problem.domain, first / DESIGNS if shrinking else first, self.rtol)
+        ridge = first / view.phase if shrinking else first
+        if found.features.rank == RANK and found.features.residual > found.tol and not share:
+            return SampledWorst(ridge=ridge, rtol=self.rtol, worth=differing)
+        return _InFeatures(features=found.features, ridge=ridge, rtol=self.rtol, worth=differing)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Worth:
-    """Points differ in what a measurement costs, c, and in its noise, sigma.
+class _InFeatures(Rule):
+    """A design for the undecided directions in given features."""
 
-    lambda shares out the money, and a unit of it buys 1 / (c sigma^2) of the information phi phi' at a point: arms are
-    scaled by the root of that, relative to the best, and targets are not.
-    """
+    features: Features
+    ridge: float
+    rtol: float
+    worth: Worth | None
 
-    roots: Array
-    """(n,) at most 1: the best sigma sqrt(c) over the point's."""
-    cost: Array
-    """(n,)"""
+    def choose(self, view: View) -> Choice:
+        arms, wanted, ridge = self._posed(view)
+        found = design.solve(arms, wanted, ridge=ridge, rtol=self.rtol, start=view.start)
+        weights = numbers(found, self.worth)
+        counts = design.draw(weights, view.samples(), rng=view.rng())
+        return Choice(weights=weights, counts=counts, certificate=found)
 
+    def review(self, view: View, found: design.Design, /) -> design.Review:
+        arms, wanted, ridge = self._posed(view)
+        return design.review(arms, wanted, found.weights, found.dual, ridge=ridge)
 
-def scaled(features: Features, roots: Array) -> Features:
-    """The arms of a design, each by the root of what a measurement there is worth."""
-    return replace(features, array=features.array * roots[:, None], residuals=features.residuals * roots**2)
-
-
-def worth(noise: float | Array, cost: float | Array, n: int) -> Worth | None:
-    """None where all points are alike."""
-    costs, deviations = np.broadcast_to(cost, n), np.broadcast_to(noise, n)
-    if np.ptp(costs) == 0 and np.ptp(deviations) == 0:
-        return None
-    largest = float(deviations.max()) or 1.0  # where nothing has noise, costs are all that differs
-    spent = np.maximum(deviations, LEAST * largest) * np.sqrt(costs)
-    return Worth(roots=spent.min() / spent, cost=costs)
-
-
-def numbers(found: design.Design, worth: Worth | None) -> Array:
-    """(n,) the shares of the measurements: a design's own, or of the numbers of them that its money buys."""
-    return found.weights if worth is None else normalised(found.weights / worth.cost)
+    def _posed(self, view: View) -> Posed:
+        share = view.goal.share
+        wanted = reachable(view.undecided, self.features, share)
+        if self.worth is None:
+            return Posed(self.features, design.targets(share, wanted), self.ridge)
+        scales = np.where(wanted, self.worth.roots, 1.0)
+        return Posed(scaled(self.features, self.worth.roots), design.targets(share, wanted, scales), self.ridge)
 
 
-def targets(goal: Goal, mask: Mask, scales: Array | None = None) -> design.Subset | design.Pairs:
-    """Some of a goal's directions, divided by their scales, as targets of a design."""
-    used = None if scales is None else np.where(mask, scales, 1.0)
-    match goal:
-        case Threshold():
-            return design.Subset(mask=mask, scales=used)
-        case FractionOfMax(epsilon):
-            return design.Pairs(epsilon, mask=mask, scales=used)
+class _Embedded(NamedTuple):
+    features: Features
+    tol: float
 
 
-def unknown(goal: Goal, features: Features) -> Mask:
-    """The directions, (n,) or (n, n), that are not zero: the value of a zero one is known without measuring."""
-    arms = features.array
-    match goal:
-        case Threshold():
-            return np.asarray(arms.any(axis=1))
-        case FractionOfMax(epsilon):
-            share, lengths = 1.0 - epsilon, squared_norms(arms)
-            parts = np.add.outer(lengths, share**2 * lengths)
-            seen = np.asarray(parts - 2.0 * share * inner(arms, arms) > CLOSE * parts)
-            # The product form cancels: a small epsilon makes short pairs that are not zero.
-            first, second = np.nonzero(~seen)
-            seen[first, second] = squared_norms(arms[first] - share * arms[second]) > ROUNDING * parts[first, second]
-            return seen
+def _first_ridge(domain: Domain) -> float:
+    return FIRST_RIDGE * float(domain.diagonal().max())
+
+
+@lru_cache(maxsize=2)
+def _features(domain: Domain, ridge: float, rtol: float) -> _Embedded:
+    """Features for designs with this ridge. They do not change in a campaign, and take a while."""
+    tol = min(tolerance(ridge, rtol), MISSED * float(domain.diagonal().max()))
+    return _Embedded(embed(domain.kernel, domain.points, tol=tol, max_rank=min(domain.n, RANK)), tol)
+
+
+def reachable(undecided: Mask, features: Features, share: float) -> Mask:
+    """The undecided points whose features are not zero; where none is left, all such points. Pairs stay as they are."""
+    if share:
+        return undecided
+    told = features.reached()
+    return np.asarray(undecided & told if (undecided & told).any() else told)

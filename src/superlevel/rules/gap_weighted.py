@@ -18,15 +18,16 @@ early estimates aimed at by mistake is made good for.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from superlevel import design
 from superlevel.arrays import Array, Indices, Mask, normalised
 from superlevel.features import Features
-from superlevel.goals import FractionOfMax, Goal
-from superlevel.records import Choice, Learned, View
-from superlevel.rules.design import Worth, numbers, scaled, targets
+from superlevel.records import Choice, View
+from superlevel.rules.protocol import Rule
+from superlevel.rules.worth import Worth, costs, numbers, scaled, worth
 
 WIDTH = 0.5  # c: a gap is taken to be at least half of what it may be wrong by
 TOGETHER = 0.25  # of the largest half-width: nothing is aimed at more closely, as long as that is so large
@@ -36,77 +37,74 @@ TENTH = 0.1  # of a measurement
 CLOSEST = 1e-6  # of the largest aim: the smallest that a design can be made for
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GapWeighted:
+class _Posed(NamedTuple):
+    """A design problem."""
+
+    arms: Features
+    targets: design.Subset | design.Pairs
+    ridge: float
+    worth: Worth | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GapWeighted(Rule):
     """The design weighted by the estimated gaps."""
 
-    goal: Goal
-    features: Features
-    """In coordinates with ||theta|| <= 1."""
-    reached: Mask
-    """(n,) or (n, n): the directions that are not zero."""
-    effort: float
-    """sigma^2 cost of a measurement where that is least."""
-    cost: Array
-    """(n,)"""
-    tolerance: float
-    rtol: float
-    worth: Worth | None
-    """What a measurement is worth at each point, if not the same."""
+    rtol: float = 0.05
+    """How far from the best each design may be; the guarantee is in the intervals, not in the design."""
 
     def choose(self, view: View) -> Choice:
         """As many measurements as the phase takes, so that all together follow the design."""
-        found = design.solve(*self._posed(view), ridge=self._ridge(view), rtol=self.rtol, start=view.start)
-        shares = normalised(np.where(_failing(view), 0.0, numbers(found, self.worth)))
-        counts = followed(shares, view.begun, view.total)
+        posed = self._posed(view)
+        found = design.solve(posed.arms, posed.targets, ridge=posed.ridge, rtol=self.rtol, start=view.start)
+        shares = normalised(np.where(_failing(view), 0.0, numbers(found, posed.worth)))
+        counts = followed(shares, view.begun, view.samples())
         return Choice(weights=shares, counts=counts, certificate=found)
 
-    def certify(self, view: View, found: design.Design) -> float:
-        """The lower bound of a design that was chosen in this view, recomputed without any solver."""
-        return design.certify(*self._posed(view), found.weights, found.dual, ridge=self._ridge(view))
+    def review(self, view: View, found: design.Design, /) -> design.Review:
+        posed = self._posed(view)
+        return design.review(posed.arms, posed.targets, found.weights, found.dual, ridge=posed.ridge)
 
-    def appraise(self, view: View, found: design.Design) -> float:
-        """The value of such a design, recomputed."""
-        return design.appraise(*self._posed(view), found.weights, ridge=self._ridge(view))
-
-    def _posed(self, view: View) -> tuple[Features, design.Subset | design.Pairs]:
-        """Arms and targets."""
-        learned, arms = view.learned, self.features
-        assert learned is not None
-        failing = _failing(view)
-        wanted = self._wanted(view.undecided, learned.estimates, failing)
-        scales = self._aims(learned, wanted)
-        if isinstance(self.goal, FractionOfMax):
-            return arms, targets(self.goal, wanted, scales)
-        roots = np.where(failing, 0.0, 1.0 if self.worth is None else self.worth.roots)
-        if (roots < 1.0).any():  # targets are the arms themselves, and are not to be scaled with them
+    def _posed(self, view: View) -> _Posed:
+        model, share, failing = view.belief.linear, view.goal.share, _failing(view)
+        arms, cost = model.features, np.ones(view.n) if share else costs(view.problem)
+        # Pairs are made of arms, so that arms of unequal worth would make other pairs: all count alike there.
+        differing = None if share else worth(model.deviations, cost, view.n)
+        values = view.belief.values(view.goal)
+        wanted = _wanted(view, values, failing)
+        scales = _aims(view, values, wanted)
+        roots = np.where(failing, 0.0, 1.0 if differing is None else differing.roots)
+        if not share and (roots < 1.0).any():  # targets are the arms themselves, and are not to be scaled with them
             arms, scales = scaled(arms, roots), scales * np.where(roots > 0, roots, 1.0)
-        return arms, targets(self.goal, wanted, scales)
+        targets = design.targets(share, wanted, np.where(wanted, scales, 1.0))
+        return _Posed(arms, targets, _ridge(view, cost, float((model.deviations**2 * cost).min())), differing)
 
-    def _ridge(self, view: View) -> float:
-        """gamma for one of N measurements, R^2 sigma^2 / N: the ball ||theta|| <= 1 beside an ellipsoid of radius R."""
-        spent = float(view.begun @ self.cost) + view.total * float(self.cost.mean())
-        return RADIUS**2 * self.effort / spent
 
-    def _wanted(self, undecided: Mask, estimates: Array, failing: Mask) -> Mask:
-        """The directions to aim at; all that are not zero where no other is left."""
-        wanted, reached = undecided & self.reached, self.reached
-        if failing.any():
-            reached = reached & ~(failing if reached.ndim == 1 else np.logical_or.outer(failing, failing))
-            wanted &= reached
-        if isinstance(self.goal, FractionOfMax):
-            clearest = estimates.argmin(axis=1)
-            seem_out = np.flatnonzero((estimates.min(axis=1) < 0) & wanted.any(axis=1))
-            wanted[seem_out] = False
-            wanted[seem_out, clearest[seem_out]] = reached[seem_out, clearest[seem_out]]
-        return wanted if wanted.any() else reached
+def _ridge(view: View, cost: Array, effort: float) -> float:
+    """gamma for one of N measurements, R^2 sigma^2 / N: the ball ||theta|| <= 1 beside an ellipsoid of radius R.
 
-    def _aims(self, learned: Learned, wanted: Mask) -> Array:
-        """How well to know each direction."""
-        half = (learned.bounds.upper - learned.bounds.lower) / 2
-        aims = np.maximum(np.abs(learned.estimates) + self.tolerance, WIDTH * half)
-        largest = TOGETHER * float(half[wanted].max(initial=0.0))
-        return np.maximum(aims, max(largest, CLOSEST * float(aims.max())) or 1.0)
+    ``effort`` is sigma^2 cost of a measurement where that is least.
+    """
+    spent = float(view.begun @ cost) + view.samples() * float(cost.mean())
+    return RADIUS**2 * effort / spent
+
+
+def _wanted(view: View, values: Array, failing: Mask) -> Mask:
+    """The directions to aim at; all that are not zero where no other is left."""
+    reached = view.belief.linear.features.reached(view.goal.share)
+    if failing.any():
+        reached = reached & ~(failing if reached.ndim == 1 else np.logical_or.outer(failing, failing))
+    wanted = view.goal.needed(view.undecided & reached, values) & reached
+    return wanted if wanted.any() else reached
+
+
+def _aims(view: View, values: Array, wanted: Mask) -> Array:
+    """How well to know each direction."""
+    bounds = view.belief.bounds(view.goal.share)
+    half = (bounds.upper - bounds.lower) / 2
+    aims = np.maximum(view.goal.gaps(values, view.reading.labels) + view.problem.tolerance, WIDTH * half)
+    largest = TOGETHER * float(half[wanted].max(initial=0.0))
+    return np.maximum(aims, max(largest, CLOSEST * float(aims.max())) or 1.0)
 
 
 def followed(shares: Array, begun: Array | Indices, total: int) -> Indices:
@@ -121,7 +119,6 @@ def followed(shares: Array, begun: Array | Indices, total: int) -> Indices:
 
 def _failing(view: View) -> Mask:
     """(n,) points that cannot be measured, by all that is known; none if that would be all of them."""
-    assert view.learned is not None
-    counts = view.learned.evidence.counts
+    counts = view.belief.counts
     failing = np.bincount(view.failed, minlength=len(counts)) > GIVEN_UP * (counts + 1)
     return np.asarray(failing & ~failing.all())

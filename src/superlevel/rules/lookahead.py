@@ -31,18 +31,15 @@ CERTAIN = 7.0  # deviations beyond which a normal variable does not go: it would
 BLOCK = 2**19  # terms held at a time: they fit a processor's cache
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Rmile:
-    """The expected gain of points that are sure to be above."""
-
-    level: float
-    """alpha"""
+    """The expected gain of points that are sure to be above; it is for one level."""
 
     def begin(self, view: View) -> _Gain:
-        posterior = view.posterior
-        assert posterior is not None
+        posterior, (level,) = view.posterior, view.goal.levels
         scale = float(posterior.deviation.max()) or 1.0
-        whole = _Gain(level=self.level, width=view.width, explore=EXPLORE / scale, factors=np.ones(len(posterior.mean)))
+        width, factors = view.belief.model.width, np.ones(len(posterior.mean))
+        whole = _Gain(level=level, width=width, explore=EXPLORE / scale, factors=factors)
         open_ = whole.reach(posterior) < posterior.deviation
         if np.count_nonzero(open_) * len(open_) <= PAIRS:
             return whole

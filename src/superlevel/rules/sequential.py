@@ -14,6 +14,7 @@ import numpy as np
 from superlevel.arrays import Array, normalised
 from superlevel.posterior import Planned, GaussianPosterior
 from superlevel.records import Choice, View
+from superlevel.rules.protocol import Rule
 
 
 class Scorer(Protocol):
@@ -23,7 +24,7 @@ class Scorer(Protocol):
         """(n,) how good it is to measure each point next; -inf for a point that is no candidate."""
         ...
 
-    def after(self, before: GaussianPosterior, planned: Planned) -> Scorer:
+    def after(self, before: GaussianPosterior, planned: Planned, /) -> Scorer:
         """The scorer once a point is planned."""
         ...
 
@@ -31,31 +32,30 @@ class Scorer(Protocol):
 class Unchanging:
     """A scorer that looks at the posterior alone."""
 
-    def after(self, before: GaussianPosterior, planned: Planned) -> Self:  # noqa: ARG002
+    def after(self, _before: GaussianPosterior, _planned: Planned, /) -> Self:
         return self
 
 
 class Score(Protocol):
     """What a one-at-a-time rule is made of."""
 
-    def begin(self, view: View) -> Scorer:
+    def begin(self, view: View, /) -> Scorer:
         """Before the first point of a batch."""
         ...
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Sequential:
+@dataclass(frozen=True, kw_only=True)
+class Sequential(Rule):
     """argmax over x of the score, again and again. Of equal scores the first point wins."""
 
     score: Score
 
     def choose(self, view: View) -> Choice:
-        assert view.posterior is not None
         posterior, scorer = view.posterior, self.score.begin(view)
         for x in view.pending:
             posterior, scorer = _ahead(posterior, scorer, int(x))
         counts = np.zeros(len(posterior.mean), dtype=np.int64)
-        for left in range(view.total, 0, -1):
+        for left in range(view.samples(), 0, -1):
             x = int(np.argmax(scorer.scores(posterior)))
             counts[x] += 1
             if left > 1:

@@ -21,10 +21,10 @@ import numpy as np
 
 from superlevel import design
 from superlevel.arrays import Array, Indices, normalised
-from superlevel.goals import FractionOfMax, Goal
 from superlevel.posterior import Planned, GaussianPosterior
 from superlevel.records import View
 from superlevel.rules.sequential import Unchanging
+from superlevel.rules.worth import costs
 
 PAIRS = 2**25  # covariances that a batch may be chosen from;
 SAMPLED = 2**22  # beyond, the sum over points is sampled, and needs this many
@@ -32,7 +32,7 @@ LOST = 1e-4  # of what it was: q that fell by more is summed again, because what
 SAMPLING = 2  # sets the sample's random numbers apart from those of draws and of measurements
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Widest:
     """LSE-imp's rule: the widest interval among what is undecided or may be the maximum."""
 
@@ -45,14 +45,15 @@ class _Wide(Unchanging):
     view: View
 
     def scores(self, posterior: GaussianPosterior) -> Array:
-        ends = self.view.ends(posterior)
+        ends = self.view.belief.model.ends(posterior)
         return np.where(self.view.undecided, ends.upper - ends.lower, -np.inf)
 
 
+@dataclass(frozen=True)
 class LargestVariance(Unchanging):
     """The largest variance, wherever it is."""
 
-    def begin(self, view: View) -> LargestVariance:  # noqa: ARG002
+    def begin(self, _view: View, /) -> LargestVariance:
         return self
 
     def scores(self, posterior: GaussianPosterior) -> Array:
@@ -67,7 +68,7 @@ class Weights(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Undecided:
     """TruVar's: every undecided point alike."""
 
@@ -76,7 +77,7 @@ class Undecided:
         return weights, np.zeros(len(weights))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Mislabelled:
     """Points that may well be on the other side of the level, and a part of f that the kernel does not explain.
 
@@ -87,21 +88,15 @@ class Mislabelled:
     rough part and nothing of its neighbours'. Where predictions are as good as the kernel says, it is zero.
     """
 
-    goal: Goal
-
     def at(self, view: View) -> tuple[Array, Array]:
         posterior = view.posterior
-        assert posterior is not None
         rough = np.zeros(len(posterior.mean))
         if posterior.roughness > 0:
             rough = 1 / (1 / posterior.roughness + posterior.weights)
         variance = posterior.variance + rough
-        gap = posterior.mean - self.goal.level(posterior.mean)
-        weights = _close(gap, variance)
-        if isinstance(self.goal, FractionOfMax):
-            # The level is a part of the maximum, so what may be the maximum matters as much as what may be at it.
-            share = 1 - self.goal.epsilon
-            weights = np.maximum(weights, share**2 * _close(posterior.mean - posterior.mean.max(), variance))
+        weights = np.zeros(len(rough))
+        for share, gap in view.goal.critical(posterior.mean):
+            np.maximum(weights, share * _close(gap, variance), out=weights)
         return weights, rough
 
 
@@ -113,19 +108,16 @@ def _close(gap: Array, variance: Array) -> Array:
     return np.where(variance > 0, weights, 0.0)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
 class VarianceReduction:
     """The largest drop of the points' weighted variance for each unit of cost."""
 
     weights: Weights
-    cost: Array
-    """(n,)"""
 
     def begin(self, view: View) -> _Summed | _Sampled:
         posterior = view.posterior
-        assert posterior is not None
         weights, rough = self.weights.at(view)
-        own = _Own(weights=weights, rough=rough, cost=self.cost)
+        own = _Own(weights=weights, rough=rough, cost=costs(view.problem))
         sizes = weights * posterior.variance
         if np.count_nonzero(sizes) * len(sizes) <= PAIRS:
             sums = posterior.covariance.squares(weights)

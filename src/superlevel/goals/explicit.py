@@ -1,0 +1,192 @@
+"""Goals with given levels: above or below a threshold, between two levels, and the classes of a contour map.
+
+The directions are the points. A point's interval is compared with every level, so one set of intervals that holds for
+all points decides all levels at once, with the same guarantee.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from superlevel.arrays import Array, Labels, as_number, frozen
+from superlevel.errors import InputError
+from superlevel.goals.protocol import Goal, combined
+from superlevel.goals.reading import ABOVE, BELOW, UNDECIDED, Bounds, Reading, apply_tolerance, declared
+
+NUMBER = r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
+
+
+class Explicit(Goal):
+    """The level of every label is given."""
+
+    def read(self, reading: Reading, bounds: Bounds, *, tolerance: float = 0.0) -> Reading:
+        """The for-loop of Algorithm 1 (MELK), once for each level: bounds (n,) of f decide the undecided points."""
+        levels = np.array(self.levels)[:, None]
+        deciding = apply_tolerance(Bounds(lower=bounds.lower - levels, upper=bounds.upper - levels), tolerance)
+        rows = np.atleast_2d(reading.labels)
+        still = (rows == UNDECIDED) & reading.undecided
+        labels = declared(rows, above=still & (deciding.lower > 0), below=still & (deciding.upper < 0))
+        return Reading(labels=labels.reshape(reading.labels.shape), undecided=(labels == UNDECIDED).any(axis=0))
+
+    def signs(self, f: Array) -> Labels:
+        rows = np.where(f > np.array(self.levels)[:, None], ABOVE, BELOW).astype(np.int8)
+        return frozen(rows[0] if len(rows) == 1 else rows)
+
+    def margins(self, f: Array) -> Array:
+        return np.asarray(np.abs(f - np.array(self.levels)[:, None]).min(axis=0))
+
+    def gaps(self, values: Array, labels: Labels, /) -> Array:
+        """(n,) the distance from the nearest level that is undecided; where none is, from the nearest of all."""
+        distances = np.abs(values - np.array(self.levels)[:, None])
+        still = np.atleast_2d(labels) == UNDECIDED
+        still |= ~still.any(axis=0)
+        return np.asarray(np.where(still, distances, np.inf).min(axis=0))
+
+    def critical(self, f: Array) -> tuple[tuple[float, Array], ...]:
+        return ((1.0, self.margins(f)),)
+
+
+@dataclass(frozen=True, repr=False)
+class Threshold(Explicit):
+    """The explicit problem, {x: f(x) > value}, or {x: f(x) < value} with side="below".
+
+    Labels do not depend on the side: +1 always means above the level.
+
+    >>> Threshold(20.0), Threshold(20.0, side="below")
+    (Threshold(value=20.0), Threshold(value=20.0, side='below'))
+    """
+
+    value: float
+    """The level alpha, in the units of the measurements."""
+    side: Literal["above", "below"] = "above"
+    """The side on which the wanted points are."""
+
+    kind: ClassVar[str] = "threshold"
+    form: ClassVar[str] = "above 20"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", as_number("Threshold.value", self.value))
+        if self.side not in ("above", "below"):
+            raise InputError("Threshold.side", repr(self.side), "give 'above' or 'below'")
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        return (self.value,)
+
+    @property
+    def question(self) -> str:
+        return f"{self.side} {self.value:g}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        found = re.fullmatch(rf"\s*(above|below)\s+{NUMBER}\s*", text)
+        return None if found is None else cls(float(found[2]), side=found[1])  # type: ignore[arg-type]
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return ("below", "above")
+
+    def wanted(self, labels: Labels) -> Labels:
+        return labels if self.side == "above" else frozen(-labels)
+
+    def __repr__(self) -> str:
+        side = "" if self.side == "above" else f", side={self.side!r}"
+        return f"Threshold(value={self.value!r}{side})"
+
+
+@dataclass(frozen=True)
+class Band(Explicit):
+    """The points between two levels, {x: low < f(x) < high}. The labels have two rows, one for each level.
+
+    >>> Band(10.0, 20.0).wanted(np.array([[1, 1, -1, 1], [-1, 1, -1, 0]], dtype=np.int8)).tolist()
+    [1, -1, -1, 0]
+    """
+
+    low: float
+    high: float
+
+    kind: ClassVar[str] = "band"
+    form: ClassVar[str] = "between 10 and 20"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", as_number("Band.low", self.low))
+        object.__setattr__(self, "high", as_number("Band.high", self.high, above=self.low))
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        return (self.low, self.high)
+
+    @property
+    def question(self) -> str:
+        return f"between {self.low:g} and {self.high:g}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        found = re.fullmatch(rf"\s*between\s+{NUMBER}\s+and\s+{NUMBER}\s*", text)
+        return None if found is None else cls(float(found[1]), float(found[2]))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return (f"below {self.low:g}", self.question, f"above {self.high:g}")
+
+    def wanted(self, labels: Labels) -> Labels:
+        low, high = labels
+        return combined((low == ABOVE) & (high == BELOW), (low == BELOW) | (high == ABOVE))
+
+
+@dataclass(frozen=True)
+class Levels(Explicit):
+    """The classes of a contour map: k levels divide the points into k + 1 classes. The labels have a row for each level.
+
+    `superlevel.goals.classes` gives the lowest and the highest class that each point may still be in.
+
+    >>> Levels([5, 10, 20]).groups
+    ('below 5', '5 to 10', '10 to 20', 'above 20')
+    """
+
+    values: Sequence[float]
+    """At least one level, in ascending order."""
+
+    kind: ClassVar[str] = "levels"
+    form: ClassVar[str] = "levels 5, 10, 20"
+
+    def __post_init__(self) -> None:
+        given = (self.values,) if isinstance(self.values, int | float) else tuple(self.values)
+        if not given:
+            raise InputError("Levels.values", "empty", "give at least one level")
+        checked = tuple(as_number(f"Levels.values[{k}]", value) for k, value in enumerate(given))
+        if any(one >= other for one, other in zip(checked, checked[1:], strict=False)):
+            raise InputError("Levels.values", repr(list(checked)), "give levels in ascending order, each once")
+        object.__setattr__(self, "values", checked)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        return tuple(self.values)
+
+    @property
+    def question(self) -> str:
+        return f"levels {', '.join(f'{value:g}' for value in self.values)}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        found = re.fullmatch(rf"\s*levels\s+({NUMBER}(?:\s*,\s*{NUMBER})*)\s*", text)
+        return None if found is None else cls([float(part) for part in found[1].split(",")])
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        names = [f"{value:g}" for value in self.values]
+        between = [f"{low} to {high}" for low, high in zip(names, names[1:], strict=False)]
+        return (f"below {names[0]}", *between, f"above {names[-1]}")
+
+    def wanted(self, labels: Labels) -> Labels:
+        """(n,) +1 where the class is known: every class of a contour map is wanted."""
+        still = (np.atleast_2d(labels) == UNDECIDED).any(axis=0)
+        return combined(~still, np.zeros_like(still))
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": self.kind, "values": list(self.values)}

@@ -1,0 +1,179 @@
+"""`make`: a method from its name, with the one default that studies and the command line have too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from superlevel.arrays import as_count
+from superlevel.confidence.estimated import Estimated
+from superlevel.confidence.posterior import as_flag
+from superlevel.confidence.protocol import AnyConfidence, describe
+from superlevel.errors import InputError
+from superlevel.methods.loop import Method
+from superlevel.methods.table import CONFIDENCES, GUARANTEED, Pairing, Row, row_of
+from superlevel.problem import Problem
+from superlevel.rules.pilot import Piloted
+from superlevel.rules.protocol import Rule
+
+LARGEST = 1e100
+PAIRS = 6000  # points whose pairs are bounded at once: 2 GB
+
+
+def make(
+    name: str,
+    problem: Problem,
+    *,
+    batch: int | None = None,
+    confidence: str | AnyConfidence | None = None,
+    rule: str | Rule | None = None,
+    permanent: bool | None = None,
+) -> Method:
+    """The method of this name for a problem.
+
+    Args:
+        name: melk, milk, lse, ... A goal relative to the maximum makes milk of melk and lse-imp of lse.
+        problem: points, goal, and what is assumed. What it leaves open is estimated from the measurements.
+        batch: measurements of a phase: 10 for MELK and MILK, 1 for the others. With the ridge confidence it is the
+            first phase, and those after it grow. Rounds of the rips confidence know how long they are.
+        confidence: ``Posterior(beta=3)``, ``Ridge(growth=1.2)``, ``Rips(schedule="tight")``, ``Rkhs()``, or the name of
+            one. By default it is ridge, a guarantee at every moment, if the method has it and kernel, noise and a norm
+            or a bound are given; otherwise it is posterior.
+        rule: where to measure: one of the method's by its name, or any `superlevel.rules.Rule`. On the posterior MELK
+            and MILK have "greedy" (default: one point after the other, by how much variance that leaves where labels
+            are doubtful), "average" (the best design for that) and "worst" (the paper's design).
+        permanent: whether a label stays once it is given. By default it does with rips and rkhs; otherwise labels are
+            read anew from all measurements each time.
+    """
+    if not isinstance(problem, Problem):
+        raise InputError("problem", f"of type {type(problem).__name__}", "give Problem(domain, goal=..., noise=...)")
+    used, row = row_of(name, problem.goal)
+    pairing, chosen = _confidence(used, row, problem, confidence)
+    _check_sizes(problem)
+    goal = problem.goal.by_points() if row.by_points else problem.goal
+    if goal.share and problem.domain.n > PAIRS:
+        remedy = f"{used} looks at all pairs: give at most {PAIRS:,} points, or take truvar or lse-imp"
+        raise InputError("problem.domain", f"of {problem.domain.n:,} points", remedy)
+    where = as_rule(rule, pairing, used)
+    size = row.batch if batch is None else as_count("batch", batch)
+    if problem.fit:
+        chosen, where = Estimated(chosen), Piloted(where)
+    return Method(
+        name=used,
+        problem=problem,
+        goal=goal,
+        rule=where,
+        sizes=chosen.sizes(problem, size),
+        confidence=chosen,
+        prior=chosen.prior(problem),
+        permanent=chosen.permanent if permanent is None else as_flag("permanent", permanent),
+    )
+
+
+def default_confidence(name: str, problem: Problem) -> str:
+    """The name of the confidence that a method has for a problem unless it is told otherwise."""
+    _, row = row_of(name, problem.goal)
+    limited = problem.norm is not None or problem.bound is not None
+    return GUARANTEED if GUARANTEED in row.confidences and limited and not problem.fit else row.pairings[0].confidence.name
+
+
+def as_confidence(given: str | Mapping[str, Any] | AnyConfidence) -> AnyConfidence:
+    """A confidence from its name, from what `describe` wrote, or as it is."""
+    if isinstance(given, str):
+        given = {"name": given}
+    if not isinstance(given, Mapping):
+        return given
+    parameters = dict(given)
+    kind = CONFIDENCES.get(str(parameters.pop("name", None)))
+    if kind is None:
+        raise InputError("confidence", repr(given.get("name")), f"choose out of {', '.join(CONFIDENCES)}")
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()})
+
+
+def _confidence(
+    name: str, row: Row, problem: Problem, given: str | AnyConfidence | None
+) -> tuple[Pairing, AnyConfidence]:
+    known = row.confidences
+    wanted = default_confidence(name, problem) if given is None else given
+    found = wanted if isinstance(wanted, str) else getattr(wanted, "name", None)
+    if found not in known:
+        got = repr(wanted) if found is None or isinstance(wanted, str) else repr(found)
+        raise InputError("confidence", got, f"{name} has {' and '.join(known)}: give one of them")
+    return known[found], known[found].confidence if isinstance(wanted, str) else wanted
+
+
+def _check_sizes(problem: Problem) -> None:
+    """Numbers whose squares and logarithms are numbers too."""
+    sizes = {
+        "bound": problem.bound or 1.0,
+        "noise": 1.0 if problem.noise is None else float(np.max(problem.noise)),
+        "cost": float(np.max(problem.cost) / np.min(problem.cost)),
+        "domain.kernel": float(problem.domain.diagonal().max()),
+    }
+    for field, size in sizes.items():
+        if size > LARGEST:
+            raise InputError(f"problem.{field}", size, f"rescale the measurements: give at most {LARGEST:g}")
+    if problem.delta < 1 / LARGEST:
+        raise InputError("problem.delta", problem.delta, f"give at least {1 / LARGEST:g}")
+
+
+# --------------------------------------------------------------------------------------------- rules
+
+
+def as_rule(given: str | Rule | None, pairing: Pairing, method: str) -> Rule:
+    """A rule from its name, or as it is; None is the method's own."""
+    if given is None:
+        return next(iter(pairing.rules.values()))
+    if isinstance(given, str):
+        if given not in pairing.rules:
+            known = ", ".join(pairing.rules)
+            remedy = f"{method} on the {pairing.confidence.name} confidence has {known}: give one, or a Rule"
+            raise InputError("rule", repr(given), remedy)
+        return pairing.rules[given]
+    if not isinstance(given, Rule):
+        remedy = "give a name, or an object of a class that derives from superlevel.rules.Rule"
+        raise InputError("rule", f"of type {type(given).__name__}", remedy)
+    return given
+
+
+def describe_rule(rule: str | Rule) -> dict[str, Any]:
+    """A rule as data that JSON can hold: a name, or the class's import path with its parameters."""
+    if isinstance(rule, str):
+        return {"name": rule}
+    kind = type(rule)
+    parameters = {item.name: getattr(rule, item.name) for item in fields(rule)} if hasattr(kind, "__dataclass_fields__") else {}  # type: ignore[arg-type]
+    for name, value in parameters.items():
+        if not isinstance(value, str | bool | int | float | None):
+            remedy = "give text, a number, or True or False: a study stores it as JSON"
+            raise InputError(f"rule.{name}", f"of type {type(value).__name__}", remedy)
+    if "<locals>" in kind.__qualname__ or kind.__module__ == "__main__":
+        remedy = "define the class at the top of a module that can be imported, so that the study opens again"
+        raise InputError("rule", f"{kind.__module__}:{kind.__qualname__}", remedy)
+    return {"name": f"{kind.__module__}:{kind.__qualname__}", **parameters}
+
+
+def restore_rule(described: Mapping[str, Any]) -> str | Rule:
+    """The rule that `describe_rule` wrote; a sentence where it cannot be imported."""
+    parameters = dict(described)
+    name = str(parameters.pop("name"))
+    if ":" not in name:
+        return name
+    module, _, path = name.partition(":")
+    try:
+        kind: Any = import_module(module)
+        for part in path.split("."):
+            kind = getattr(kind, part)
+        rule = kind(**parameters)
+    except (ImportError, AttributeError, TypeError) as error:
+        remedy = f"this study's rule cannot be loaded ({error}): install the package that has it, or put it on PYTHONPATH"
+        raise InputError("rule", name, remedy) from error
+    if not isinstance(rule, Rule):
+        raise InputError("rule", name, "it is not a class that derives from superlevel.rules.Rule")
+    return rule
+
+
+__all__ = ["as_confidence", "as_rule", "default_confidence", "describe", "describe_rule", "make", "restore_rule"]

@@ -1,0 +1,32 @@
+"""A pilot first: places that are spread out, until what the problem leaves open can be estimated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from superlevel import estimation
+from superlevel.arrays import normalised
+from superlevel.design import Design, Review
+from superlevel.records import Choice, View
+from superlevel.rules.protocol import Rule
+
+
+@dataclass(frozen=True)
+class Piloted(Rule):
+    """Another rule, after a pilot."""
+
+    rule: Rule
+
+    def choose(self, view: View) -> Choice:
+        missing = view.belief.pilot - len(view.pending)
+        if missing <= 0 and view.belief.pilot == 0:
+            return self.rule.choose(view)
+        begun = np.repeat(np.arange(view.n), view.begun)
+        places = estimation.pilot(view.problem, count=max(missing, 1), begun=begun)
+        counts = np.bincount(places, minlength=view.n).astype(np.int64)
+        return Choice(weights=normalised(counts.astype(np.float64)), counts=counts)
+
+    def review(self, view: View, found: Design, /) -> Review | None:
+        return self.rule.review(view, found)

@@ -1,0 +1,27 @@
+"""What every rule answers: where to measure next. A rule from outside the package derives from `Rule`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from superlevel.design import Design, Review
+from superlevel.records import Choice, View
+
+
+class Rule(ABC):
+    """Where to measure next.
+
+    A rule is a frozen dataclass whose fields are plain numbers, text or flags, so that a study can store it by its name
+    and its parameters. Everything else that it needs is in the view. It may cache what it computes between choices.
+    """
+
+    @abstractmethod
+    def choose(self, view: View) -> Choice:
+        """How often to measure each point. The same view gives the same choice."""
+
+    def review(self, _view: View, _found: Design, /) -> Review | None:
+        """Value and lower bound of a design that was chosen in this view, computed again without any solver.
+
+        None for a rule that makes no designs.
+        """
+        return None
