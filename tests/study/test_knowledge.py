@@ -44,6 +44,7 @@ from tests.study.campaigns import (
     reopened,
     snapshot,
 )
+from tests.study.storage.crowd import append
 
 
 def eventful(kind: Kind) -> tuple[Study, dict[int, tuple[object, ...]]]:
@@ -89,7 +90,7 @@ def test_a_study_that_is_opened_again_knows_the_same_at_every_step(kind: Kind) -
             storage.create(NAME, entry)
             follower = Study.open(storage, NAME)
         else:
-            storage.append(NAME, entry)  # by somebody else
+            append(storage, NAME, entry)  # by somebody else
         if seq in known:
             assert snapshot(follower) == known[seq]
             if seq % 2 or seq == len(entries):

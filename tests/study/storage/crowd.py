@@ -17,6 +17,12 @@ def entry(seq: int, payload: str = "{}") -> Entry:
     return Entry(seq=seq, kind="told", at="2024-05-01T12:00:00+00:00", payload=payload, digest=f"digest {seq}")
 
 
+def append(storage: Storage, name: str, new: Entry, *, opened: Sequence[int] = (), closed: Sequence[int] = ()) -> None:
+    """Append one entry in a turn of its own. Raise Moved if it is not the next one."""
+    with storage.turn(name, after=new.seq - 1) as turn:
+        turn.append(new, opened=opened, closed=closed)
+
+
 def in_processes(work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
     """The results of some calls, each in a process of its own and all at once."""
     with context().Pool(len(calls)) as pool:
@@ -38,7 +44,7 @@ def append_some(storage: Storage, name: str, count: int) -> list[int]:
     while len(done) < count:
         length += len(storage.read(name, after=length))
         try:
-            storage.append(name, entry(length + 1), opened=[length + 1])
+            append(storage, name, entry(length + 1), opened=[length + 1])
         except Moved:
             continue
         length += 1
@@ -72,5 +78,5 @@ def append_and_tell(url: str, name: str, teller: Connection) -> None:
     seq = len(storage.read(name))
     while True:
         seq += 1
-        storage.append(name, entry(seq, "x" * 1000), opened=[2 * seq, 2 * seq + 1], closed=[2 * seq - 1])
+        append(storage, name, entry(seq, "x" * 1000), opened=[2 * seq, 2 * seq + 1], closed=[2 * seq - 1])
         teller.send(seq)

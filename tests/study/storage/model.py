@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from superlevel.study.storage import Entry, Lease, Moved, Note, Storage
-from tests.study.storage.crowd import entry
+from tests.study.storage.crowd import append, entry
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Append:
 
     def on_storage(self, storage: Storage, name: str, length: int) -> Any:
         try:
-            storage.append(name, entry(length + 1 + self.late), opened=self.opened, closed=self.closed)
+            append(storage, name, entry(length + 1 + self.late), opened=self.opened, closed=self.closed)
         except Moved:
             return "moved"
         return None

@@ -8,7 +8,6 @@ import pickle
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,8 +15,8 @@ from superlevel.errors import InputError
 from superlevel.study.storage import Lease, Note, Storage, StorageError, open_storage
 from superlevel.study.storage.sql import Sql
 from tests.study.storage import crowd
-from tests.study.storage.contract import StorageContract, study
-from tests.study.storage.crowd import FAR, entry
+from tests.study.storage.contract import CALLS, StorageContract, study
+from tests.study.storage.crowd import FAR, append, entry
 
 
 class SqlContract(StorageContract):
@@ -49,16 +48,13 @@ class SqlContract(StorageContract):
         assert again.readable("sea") == [entry(1), entry(2)]
         again.close()
 
-    @pytest.mark.parametrize("method", ["names", "read", "append", "claim", "leases", "note", "noted", "check"])
+    @pytest.mark.parametrize("method", [*CALLS, "names", "check"])
     def test_a_store_that_is_not_there_is_refused_with_the_command_that_makes_one(
         self, storage: Storage, method: str
     ) -> None:
-        arguments: dict[str, tuple[Any, ...]] = {"append": ("s", entry(2)), "note": ("s", Note(1, "x"))}
-        arguments |= {"claim": ("s", 1), "names": (), "check": ()}
-        options = {"worker": "ada", "now": 0.0, "until": 1.0} if method == "claim" else {}
         for _ in range(2):
             with pytest.raises(InputError, match=r"nothing is stored yet: .*`superlevel study create --store"):
-                getattr(storage, method)(*arguments.get(method, ("s",)), **options)
+                CALLS[method](storage, "s") if method in CALLS else getattr(storage, method)()
 
     def test_processes_append_one_after_the_other(self, storage: Storage) -> None:
         study(storage)
@@ -84,7 +80,7 @@ class SqlContract(StorageContract):
         assert again.check() == []
         again.close()
 
-    def test_an_entry_is_there_for_good_once_append_has_returned(self, url: str, storage: Storage) -> None:
+    def test_an_entry_is_there_for_good_once_its_turn_has_ended(self, url: str, storage: Storage) -> None:
         study(storage)
         listener, teller = multiprocessing.Pipe(duplex=False)
         process = crowd.context().Process(target=crowd.append_and_tell, args=(url, "sea", teller))
@@ -107,7 +103,7 @@ class SqlContract(StorageContract):
         assert list(storage.leases("sea")) == [*range(4, 2 * last, 2), 2 * last, 2 * last + 1]
         assert isinstance(storage, Sql)
         assert storage.check() == []
-        storage.append("sea", entry(last + 1))
+        append(storage, "sea", entry(last + 1))
 
     def test_a_fork_opens_connections_of_its_own(self, storage: Storage) -> None:
         study(storage)
@@ -119,13 +115,13 @@ class SqlContract(StorageContract):
         child.join()
         assert child.exitcode == 0
         assert len(storage.read("sea")) == 11
-        storage.append("sea", entry(12))
+        append(storage, "sea", entry(12))
 
     def test_a_study_of_a_newer_format_is_refused(self, storage: Storage) -> None:
         study(storage, name="sea")
         study(storage, name="lake")
         self.execute(storage, "UPDATE studies SET format = 2 WHERE name = 'sea'")
-        for attempt in (lambda: storage.read("sea"), lambda: storage.append("sea", entry(2))):
+        for attempt in (lambda: storage.read("sea"), lambda: append(storage, "sea", entry(2))):
             with pytest.raises(StorageError, match=r"study 'sea' .*newer version .*`pip install --upgrade superlevel`"):
                 attempt()
         assert len(storage.read("lake")) == 1
@@ -134,7 +130,7 @@ class SqlContract(StorageContract):
         assert isinstance(storage, Sql)
         study(storage)
         for seq in range(2, 7):
-            storage.append("sea", entry(seq))
+            append(storage, "sea", entry(seq))
         self.execute(storage, "DELETE FROM entries WHERE seq = 4")
         sentence = "has lost entry 4 of study 'sea': .*`superlevel doctor --store .* --rescue NEW_URL`"
         for after in range(4):
@@ -155,7 +151,7 @@ class SqlContract(StorageContract):
         (problem,) = storage.check()
         assert "has 2 entries of study 'sea', but should have 1" in problem
         with pytest.raises(StorageError, match="cannot be used"):
-            storage.append("sea", entry(2))
+            append(storage, "sea", entry(2))
 
     def execute(self, storage: Storage, statement: str) -> None:
         assert isinstance(storage, Sql)
