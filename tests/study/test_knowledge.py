@@ -23,6 +23,7 @@ from superlevel.rules.design import DesignRule
 from superlevel.rules.sequential import Sequential
 from superlevel.study import Result, Study
 from superlevel.study.storage import Memory, open_storage
+from superlevel.testing.logs import append
 from tests.study.campaigns import (
     ALL,
     FITTED,
@@ -44,7 +45,6 @@ from tests.study.campaigns import (
     reopened,
     snapshot,
 )
-from tests.study.storage.crowd import append
 
 
 def eventful(kind: Kind) -> tuple[Study, dict[int, tuple[object, ...]]]:

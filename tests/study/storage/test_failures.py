@@ -15,8 +15,7 @@ from superlevel.study.storage import Note, Storage, StorageError, engines
 from superlevel.study.storage.address import parse
 from superlevel.study.storage.failures import explained, sentence
 from superlevel.study.storage.sql import Sql
-from tests.study.storage.contract import study
-from tests.study.storage.crowd import append, entry
+from superlevel.testing.logs import append, entry, study
 
 
 @pytest.fixture

@@ -20,8 +20,7 @@ from sqlalchemy import Connection, inspect
 
 from superlevel.study.storage import StorageError, open_storage, schema, upgrade, upgrades
 from superlevel.study.storage.sql import Sql
-from tests.study.storage.contract import study
-from tests.study.storage.crowd import append, entry
+from superlevel.testing.logs import append, entry, study
 
 SECOND = """
 import sqlalchemy as sa

@@ -14,8 +14,7 @@ import pytest
 from superlevel.errors import InputError
 from superlevel.study.storage import Memory, StorageError, open_storage, upgrade
 from superlevel.study.storage.sql import Sql
-from tests.study.storage.contract import study
-from tests.study.storage.crowd import append, entry
+from superlevel.testing.logs import append, entry, study
 
 
 def test_a_storage_stands_for_itself() -> None:

@@ -13,7 +13,7 @@ from superlevel.errors import InputError
 from superlevel.study.storage import Entry, StorageError
 from superlevel.study.storage.repair import first_gap
 from superlevel.study.storage.sql import Sql
-from tests.study.storage.crowd import append, entry
+from superlevel.testing.logs import append, entry
 
 LENGTH = 60
 LOG = [entry(seq, f"marker {seq:05} " + "x" * 400) for seq in range(1, LENGTH + 1)]

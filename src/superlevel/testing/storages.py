@@ -1,12 +1,13 @@
-"""What every storage promises, as a battery of tests: a class with a fixture `storage` inherits all of it."""
+"""The promises of `Storage` as tests, which the test class of a storage inherits."""
 
 from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from superlevel.errors import InputError
-from superlevel.study.storage import Entry, Lease, Moved, Note, Storage
-from superlevel.study.storage.protocol import Turn
-from tests.study.storage.crowd import FAR, append, append_some, claim_all, entry
-from tests.study.storage.model import COMMANDS, Model
+from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, Storage, Turn
+from superlevel.testing.logs import FAR, append, append_some, claim_all, entry, study
+from superlevel.testing.model import COMMANDS, FRESH, Command, compare_with_model
 
-FRESH = itertools.count()
-# One test, inherited by several classes, with a fixture for all examples: each example has a study of its own.
-SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.differing_executors]
+# Several classes inherit one test, and its examples share one storage: each example has a study of its own.
+# There is no deadline, because a storage may be on a slow disk or on a distant server.
+EXAMPLES = settings(
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+)
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 
 CALLS: dict[str, Callable[[Storage, str], object]] = {
@@ -33,15 +37,7 @@ CALLS: dict[str, Callable[[Storage, str], object]] = {
     "note": lambda storage, name: storage.note(name, Note(1, "x")),
     "noted": lambda storage, name: storage.noted(name),
 }
-"""Every method that needs a study that exists, called with the study's name."""
-
-
-def study(storage: Storage, *, tickets: int = 0, name: str = "sea") -> str:
-    """A new study with this many open tickets, numbered from 0."""
-    storage.create(name, entry(1))
-    if tickets:
-        append(storage, name, entry(2), opened=range(tickets))
-    return name
+"""Calls with the name of a study, one for each method that refuses an unknown name."""
 
 
 def _append_and_fail(turn: Turn) -> None:
@@ -49,26 +45,26 @@ def _append_and_fail(turn: Turn) -> None:
     turn.append(entry(9))
 
 
-def compare_with_model(storage: Storage, commands: list[Any]) -> None:
-    """The same calls to a new study and to its model."""
-    name = f"study {next(FRESH)}"
-    storage.create(name, entry(1))
-    model = Model()
-    for command in commands:
-        assert command.on_storage(storage, name, len(model.entries)) == command.on_model(model)
-    assert storage.read(name) == model.entries
-    assert storage.leases(name) == model.leases()
-    assert storage.noted(name) == model.note
+class StorageContract(ABC):
+    """Every promise of `Storage`. A subclass overrides `make`, and `another` if a store can be opened twice.
 
+    The suite expects the error messages of `superlevel.study.storage.refusals`: call its functions.
+    """
 
-class StorageContract:
-    @pytest.fixture
-    def storage(self) -> Storage:
-        raise NotImplementedError("a subclass gives an empty storage")
+    @abstractmethod
+    def make(self, folder: Path, /) -> Storage:
+        """Return an empty storage. The folder is empty, and only the running test uses it."""
 
     def another(self, storage: Storage) -> Storage:
-        """A second storage on the same store; whoever cannot have one shares the first."""
+        """Return a second storage on the same store, or the first if there cannot be a second."""
         return storage
+
+    @pytest.fixture
+    def storage(self, tmp_path: Path) -> Iterator[Storage]:
+        """An empty storage, which is closed after the test."""
+        made = self.make(tmp_path)
+        yield made
+        made.close()
 
     # --------------------------------------------------------------------------------------- entries
 
@@ -80,7 +76,7 @@ class StorageContract:
         assert storage.read("sea") == written
 
     @given(kind=TEXT, payload=TEXT, digest=TEXT, name=TEXT)
-    @settings(max_examples=10, suppress_health_check=SHARED)
+    @EXAMPLES
     def test_any_text_is_kept_to_the_byte(
         self, storage: Storage, kind: str, payload: str, digest: str, name: str
     ) -> None:
@@ -338,9 +334,9 @@ class StorageContract:
     # --------------------------------------------------------------------------------------- everything together
 
     @given(commands=st.lists(COMMANDS, max_size=15))
-    @settings(max_examples=10, suppress_health_check=SHARED)
+    @EXAMPLES
     def test_any_order_of_calls_does_what_plain_lists_and_dictionaries_do(
-        self, storage: Storage, commands: list[Any]
+        self, storage: Storage, commands: list[Command]
     ) -> None:
         compare_with_model(storage, commands)
 
@@ -384,7 +380,7 @@ class StorageContract:
 
         with ThreadPoolExecutor(4) as pool:
             assert sum(pool.map(attempt, [storage, self.another(storage)] * 2)) == 1
-        assert storage.read("sea") == [replace(entry(1))]
+        assert storage.read("sea") == [entry(1)]
 
     def test_one_worker_in_two_places_gets_the_same_tickets(self, storage: Storage) -> None:
         study(storage, tickets=20)
