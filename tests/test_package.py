@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.resources
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -33,3 +35,22 @@ def test_importing_does_not_load_the_slow_libraries() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout.strip() == "[]"
+
+
+def imported(path: Path) -> set[str]:
+    """The packages that a file imports anywhere."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def test_only_the_suites_for_implementers_import_a_test_library() -> None:
+    root = Path(sl.__file__).parent
+    importing = {
+        path.relative_to(root).parts[0] for path in root.rglob("*.py") if imported(path) & {"pytest", "hypothesis"}
+    }
+    assert importing == {"testing"}

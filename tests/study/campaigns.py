@@ -145,8 +145,9 @@ def bare(entries: list[Entry]) -> Memory:
     """A new storage with these entries, whatever they say."""
     new = Memory()
     new.create(NAME, entries[0])
-    for entry in entries[1:]:
-        new.append(NAME, entry)
+    with new.turn(NAME, after=1) as turn:
+        for entry in entries[1:]:
+            turn.append(entry)
     return new
 
 

@@ -23,6 +23,7 @@ from superlevel.rules.design import DesignRule
 from superlevel.rules.sequential import Sequential
 from superlevel.study import Result, Study
 from superlevel.study.storage import Memory, open_storage
+from superlevel.testing.logs import append
 from tests.study.campaigns import (
     ALL,
     FITTED,
@@ -89,7 +90,7 @@ def test_a_study_that_is_opened_again_knows_the_same_at_every_step(kind: Kind) -
             storage.create(NAME, entry)
             follower = Study.open(storage, NAME)
         else:
-            storage.append(NAME, entry)  # by somebody else
+            append(storage, NAME, entry)  # by somebody else
         if seq in known:
             assert snapshot(follower) == known[seq]
             if seq % 2 or seq == len(entries):

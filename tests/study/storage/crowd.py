@@ -7,14 +7,8 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
-from superlevel.study.storage import Entry, Moved, Storage, open_storage
-
-FAR = 2e9
-"""A time in the future."""
-
-
-def entry(seq: int, payload: str = "{}") -> Entry:
-    return Entry(seq=seq, kind="told", at="2024-05-01T12:00:00+00:00", payload=payload, digest=f"digest {seq}")
+from superlevel.study.storage import open_storage
+from superlevel.testing.logs import append, entry
 
 
 def in_processes(work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -29,32 +23,6 @@ def context() -> Any:
     server: Any = multiprocessing.get_context("forkserver")
     server.set_forkserver_preload([__name__, "superlevel.study.storage.sql", "psycopg", "alembic.command"])
     return server
-
-
-def append_some(storage: Storage, name: str, count: int) -> list[int]:
-    """So many entries of ours, however often somebody else is first; their numbers."""
-    done: list[int] = []
-    length = 0
-    while len(done) < count:
-        length += len(storage.read(name, after=length))
-        try:
-            storage.append(name, entry(length + 1), opened=[length + 1])
-        except Moved:
-            continue
-        length += 1
-        done.append(length)
-    return done
-
-
-def claim_all(storage: Storage, name: str, worker: str) -> list[int]:
-    """Tickets, three more at a time, until there are none."""
-    held: list[int] = []
-    while True:
-        now = storage.claim(name, len(held) + 3, worker=worker, now=FAR, until=FAR + 1)
-        if now == held:
-            return held
-        assert set(held) <= set(now)
-        held = now
 
 
 def create(url: str, name: str) -> list[str]:
@@ -72,5 +40,5 @@ def append_and_tell(url: str, name: str, teller: Connection) -> None:
     seq = len(storage.read(name))
     while True:
         seq += 1
-        storage.append(name, entry(seq, "x" * 1000), opened=[2 * seq, 2 * seq + 1], closed=[2 * seq - 1])
+        append(storage, name, entry(seq, "x" * 1000), opened=[2 * seq, 2 * seq + 1], closed=[2 * seq - 1])
         teller.send(seq)

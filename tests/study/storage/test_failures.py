@@ -15,8 +15,7 @@ from superlevel.study.storage import Note, Storage, StorageError, engines
 from superlevel.study.storage.address import parse
 from superlevel.study.storage.failures import explained, sentence
 from superlevel.study.storage.sql import Sql
-from tests.study.storage.contract import study
-from tests.study.storage.crowd import entry
+from superlevel.testing.logs import append, entry, study
 
 
 @pytest.fixture
@@ -53,17 +52,17 @@ def test_readers_do_not_wait_for_a_writer_and_writers_wait_their_time(
         other.execute("BEGIN IMMEDIATE")
         assert len(storage.read("sea")) == 2
         with refused() as said:
-            storage.append("sea", entry(3))
+            append(storage, "sea", entry(3))
         assert said[0].startswith(f"sqlite:///{path} has been locked by somebody else for 0.05 s: end the process")
         other.execute("COMMIT")
-    storage.append("sea", entry(3))
+    append(storage, "sea", entry(3))
 
 
 def test_writers_do_not_wait_for_readers(path: Path, storage: Storage) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN")
         assert other.execute("SELECT count(*) FROM entries").fetchone() == (2,)
-        storage.append("sea", entry(3))
+        append(storage, "sea", entry(3))
         assert other.execute("SELECT count(*) FROM entries").fetchone() == (2,)
         other.execute("COMMIT")
         assert other.execute("SELECT count(*) FROM entries").fetchone() == (3,)
@@ -98,7 +97,7 @@ def test_a_full_disk_says_that_nothing_was_stored(
 
     monkeypatch.setattr(sqlite3, "connect", small)
     with refused() as said:
-        storage.append("sea", entry(3, "x" * 100_000), opened=[9])
+        append(storage, "sea", entry(3, "x" * 100_000), opened=[9])
     assert said[0].startswith(f"sqlite:///{path} has no room left (database or disk is full): free some")
     monkeypatch.undo()
     assert len(storage.read("sea")) == 2
@@ -141,9 +140,9 @@ def test_a_lock_that_postgresql_does_not_get_is_explained(
     with server._store.writing() as connection:
         connection.exec_driver_sql("SELECT * FROM studies FOR UPDATE")
         with refused() as said:
-            hurried.append("sea", entry(3))
+            append(hurried, "sea", entry(3))
     assert "has been locked by somebody else for 0.05 s" in said[0]
-    hurried.append("sea", entry(3))
+    append(hurried, "sea", entry(3))
     hurried.close()
 
 
@@ -166,7 +165,7 @@ def test_a_read_only_server_is_explained(postgres_url: str) -> None:
     standby = Sql(postgres_url.replace("options=", "options=-cdefault_transaction_read_only%3Don%20"))
     assert len(standby.read("sea")) == 2
     with refused() as said:
-        standby.append("sea", entry(3))
+        append(standby, "sea", entry(3))
     assert said[0].endswith("is only for reading: give the address of a server that takes changes")
     standby.close()
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from superlevel.study.storage import Memory, Storage, open_storage
-from tests.study.storage.contract import StorageContract, compare_with_model, study
-from tests.study.storage.model import COMMANDS
+from superlevel.testing.logs import study
+from superlevel.testing.model import COMMANDS, Command, compare_with_model
+from superlevel.testing.storages import StorageContract
 
 
 class TestMemory(StorageContract):
-    @pytest.fixture
-    def storage(self) -> Storage:
+    def make(self, _: Path, /) -> Storage:
         return Memory()
 
 
@@ -28,5 +27,5 @@ def test_every_storage_in_memory_is_a_new_one() -> None:
 
 
 @given(st.lists(COMMANDS, max_size=40))
-def test_long_orders_of_calls_do_what_plain_lists_and_dictionaries_do(commands: list[Any]) -> None:
+def test_long_orders_of_calls_do_what_plain_lists_and_dictionaries_do(commands: list[Command]) -> None:
     compare_with_model(Memory(), commands)

@@ -20,8 +20,7 @@ from sqlalchemy import Connection, inspect
 
 from superlevel.study.storage import StorageError, open_storage, schema, upgrade, upgrades
 from superlevel.study.storage.sql import Sql
-from tests.study.storage.contract import study
-from tests.study.storage.crowd import entry
+from superlevel.testing.logs import append, entry, study
 
 SECOND = """
 import sqlalchemy as sa
@@ -116,7 +115,7 @@ def test_a_new_file_uses_the_write_ahead_log(tmp_path: Path) -> None:
     Sql(f"sqlite:///{path}").read("sea")
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-    Sql(f"sqlite:///{path}").append("sea", entry(2))
+    append(Sql(f"sqlite:///{path}"), "sea", entry(2))
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
@@ -155,7 +154,7 @@ def test_an_older_store_is_refused_with_the_command_that_upgrades_it(
     study(storage, tickets=2)
     request.getfixturevalue("second")
     later = Sql(url)
-    for attempt in (later.names, lambda: later.create("lake", entry(1)), lambda: later.append("sea", entry(3))):
+    for attempt in (later.names, lambda: later.create("lake", entry(1)), lambda: append(later, "sea", entry(3))):
         with pytest.raises(StorageError, match=r"older version .* `superlevel doctor --upgrade --store") as refused:
             attempt()
         assert later.url in str(refused.value).rpartition("--store")[2]
@@ -166,7 +165,7 @@ def test_an_older_store_is_refused_with_the_command_that_upgrades_it(
     assert colours(later) == [("sea", "blue")]
     assert later.read("sea") == storage.read("sea")
     assert list(later.leases("sea")) == [0, 1]
-    later.append("sea", entry(3))
+    append(later, "sea", entry(3))
     later.close()
 
 

@@ -14,8 +14,7 @@ import pytest
 from superlevel.errors import InputError
 from superlevel.study.storage import Memory, StorageError, open_storage, upgrade
 from superlevel.study.storage.sql import Sql
-from tests.study.storage.contract import study
-from tests.study.storage.crowd import entry
+from superlevel.testing.logs import append, entry, study
 
 
 def test_a_storage_stands_for_itself() -> None:
@@ -132,7 +131,7 @@ def test_a_file_stays_the_same_when_the_folder_changes(tmp_path: Path, monkeypat
     storage = Sql("sqlite:///store.db")
     study(storage)
     monkeypatch.chdir("elsewhere")
-    storage.append("sea", entry(2))
+    append(storage, "sea", entry(2))
     assert storage.url == "sqlite:///store.db"
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
@@ -148,7 +147,7 @@ def test_a_file_that_was_removed_is_missed_and_made_again(tmp_path: Path) -> Non
     study(storage)
     (tmp_path / "store.db").unlink()
     with pytest.raises(InputError, match="nothing is stored yet"):
-        storage.append("sea", entry(2))
+        append(storage, "sea", entry(2))
     study(storage)
     assert storage.names() == ["sea"]
 

@@ -13,7 +13,7 @@ from superlevel.errors import InputError
 from superlevel.study.storage import Entry, StorageError
 from superlevel.study.storage.repair import first_gap
 from superlevel.study.storage.sql import Sql
-from tests.study.storage.crowd import entry
+from superlevel.testing.logs import append, entry
 
 LENGTH = 60
 LOG = [entry(seq, f"marker {seq:05} " + "x" * 400) for seq in range(1, LENGTH + 1)]
@@ -202,6 +202,6 @@ def test_a_rescued_log_goes_into_a_new_store(path: Path, storage: Sql, tmp_path:
     new = Sql(f"sqlite:///{tmp_path}/new.db")
     new.create("sea", rescued[0])
     for each in rescued[1:]:
-        new.append("sea", each)
+        append(new, "sea", each)
     assert new.read("sea") == rescued
     assert new.check() == []

@@ -6,41 +6,42 @@ import itertools
 import multiprocessing
 import pickle
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from superlevel.errors import InputError
 from superlevel.study.storage import Lease, Note, Storage, StorageError, open_storage
 from superlevel.study.storage.sql import Sql
+from superlevel.testing.logs import FAR, append, append_some, claim_all, entry, study
+from superlevel.testing.storages import CALLS, StorageContract
 from tests.study.storage import crowd
-from tests.study.storage.contract import StorageContract, study
-from tests.study.storage.crowd import FAR, entry
+
+METHODS: dict[str, Callable[[Sql, str], object]] = {
+    **CALLS,
+    "names": lambda storage, _: storage.names(),
+    "check": lambda storage, _: storage.check(),
+}
 
 
 class SqlContract(StorageContract):
-    @pytest.fixture
-    def url(self) -> str:
-        raise NotImplementedError("a subclass gives the address of a store that is not there yet")
+    url: str
+    """The address of a store that is not there yet. A fixture of the subclass sets it before each test."""
 
-    @pytest.fixture
-    def storage(self, url: str) -> Iterator[Storage]:
-        opened = open_storage(url)
-        yield opened
-        opened.close()
+    def make(self, _: Path, /) -> Storage:
+        return open_storage(self.url)
 
     def another(self, storage: Storage) -> Storage:
         second: Storage = pickle.loads(pickle.dumps(storage))
         return second
 
-    def test_opening_it_again_shows_everything(self, url: str, storage: Storage) -> None:
+    def test_opening_it_again_shows_everything(self, storage: Storage) -> None:
         study(storage, tickets=3)
         storage.claim("sea", 1, worker="ada", now=0.0, until=5.0)
         storage.note("sea", Note(2, "seen"))
         storage.close()
-        again = Sql(url)
+        again = Sql(self.url)
         assert again.read("sea") == [entry(1), entry(2)]
         assert again.leases("sea") == {0: Lease("ada", 5.0), 1: None, 2: None}
         assert again.noted("sea") == Note(2, "seen")
@@ -49,45 +50,43 @@ class SqlContract(StorageContract):
         assert again.readable("sea") == [entry(1), entry(2)]
         again.close()
 
-    @pytest.mark.parametrize("method", ["names", "read", "append", "claim", "leases", "note", "noted", "check"])
+    @pytest.mark.parametrize("method", METHODS)
     def test_a_store_that_is_not_there_is_refused_with_the_command_that_makes_one(
         self, storage: Storage, method: str
     ) -> None:
-        arguments: dict[str, tuple[Any, ...]] = {"append": ("s", entry(2)), "note": ("s", Note(1, "x"))}
-        arguments |= {"claim": ("s", 1), "names": (), "check": ()}
-        options = {"worker": "ada", "now": 0.0, "until": 1.0} if method == "claim" else {}
+        assert isinstance(storage, Sql)
         for _ in range(2):
             with pytest.raises(InputError, match=r"nothing is stored yet: .*`superlevel study create --store"):
-                getattr(storage, method)(*arguments.get(method, ("s",)), **options)
+                METHODS[method](storage, "s")
 
     def test_processes_append_one_after_the_other(self, storage: Storage) -> None:
         study(storage)
-        parts = crowd.in_processes(crowd.append_some, [(storage, "sea", 5)] * 4)
+        parts = crowd.in_processes(append_some, [(storage, "sea", 5)] * 4)
         assert sorted(itertools.chain(*parts)) == list(range(2, 22))
         assert [each.seq for each in storage.read("sea")] == list(range(1, 22))
         assert list(storage.leases("sea")) == list(range(2, 22))
 
     def test_processes_never_hold_the_same_ticket(self, storage: Storage) -> None:
         study(storage, tickets=60)
-        parts = crowd.in_processes(crowd.claim_all, [(storage, "sea", worker) for worker in "abcd"])
+        parts = crowd.in_processes(claim_all, [(storage, "sea", worker) for worker in "abcd"])
         assert sorted(itertools.chain(*parts)) == list(range(60))
         held = storage.leases("sea")
         assert {number: lease.worker for number, lease in held.items() if lease} == {
             number: worker for worker, part in zip("abcd", parts, strict=True) for number in part
         }
 
-    def test_processes_that_make_the_same_store_at_once_all_succeed(self, url: str) -> None:
-        seen = crowd.in_processes(crowd.create, [(url, name) for name in "abcd"])
+    def test_processes_that_make_the_same_store_at_once_all_succeed(self) -> None:
+        seen = crowd.in_processes(crowd.create, [(self.url, name) for name in "abcd"])
         assert all(name in names for name, names in zip("abcd", seen, strict=True))
-        again = Sql(url)
+        again = Sql(self.url)
         assert again.names() == ["a", "b", "c", "d"]
         assert again.check() == []
         again.close()
 
-    def test_an_entry_is_there_for_good_once_append_has_returned(self, url: str, storage: Storage) -> None:
+    def test_an_entry_is_there_for_good_once_its_turn_has_ended(self, storage: Storage) -> None:
         study(storage)
         listener, teller = multiprocessing.Pipe(duplex=False)
-        process = crowd.context().Process(target=crowd.append_and_tell, args=(url, "sea", teller))
+        process = crowd.context().Process(target=crowd.append_and_tell, args=(self.url, "sea", teller))
         process.start()
         teller.close()
         told = 0
@@ -107,25 +106,25 @@ class SqlContract(StorageContract):
         assert list(storage.leases("sea")) == [*range(4, 2 * last, 2), 2 * last, 2 * last + 1]
         assert isinstance(storage, Sql)
         assert storage.check() == []
-        storage.append("sea", entry(last + 1))
+        append(storage, "sea", entry(last + 1))
 
     def test_a_fork_opens_connections_of_its_own(self, storage: Storage) -> None:
         study(storage)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # newer Pythons warn of a fork wherever a test run has threads
-            child = multiprocessing.get_context("fork").Process(target=crowd.append_some, args=(storage, "sea", 5))
+            child = multiprocessing.get_context("fork").Process(target=append_some, args=(storage, "sea", 5))
             child.start()
-        crowd.append_some(storage, "sea", 5)
+        append_some(storage, "sea", 5)
         child.join()
         assert child.exitcode == 0
         assert len(storage.read("sea")) == 11
-        storage.append("sea", entry(12))
+        append(storage, "sea", entry(12))
 
     def test_a_study_of_a_newer_format_is_refused(self, storage: Storage) -> None:
         study(storage, name="sea")
         study(storage, name="lake")
         self.execute(storage, "UPDATE studies SET format = 2 WHERE name = 'sea'")
-        for attempt in (lambda: storage.read("sea"), lambda: storage.append("sea", entry(2))):
+        for attempt in (lambda: storage.read("sea"), lambda: append(storage, "sea", entry(2))):
             with pytest.raises(StorageError, match=r"study 'sea' .*newer version .*`pip install --upgrade superlevel`"):
                 attempt()
         assert len(storage.read("lake")) == 1
@@ -134,7 +133,7 @@ class SqlContract(StorageContract):
         assert isinstance(storage, Sql)
         study(storage)
         for seq in range(2, 7):
-            storage.append("sea", entry(seq))
+            append(storage, "sea", entry(seq))
         self.execute(storage, "DELETE FROM entries WHERE seq = 4")
         sentence = "has lost entry 4 of study 'sea': .*`superlevel doctor --store .* --rescue NEW_URL`"
         for after in range(4):
@@ -155,7 +154,7 @@ class SqlContract(StorageContract):
         (problem,) = storage.check()
         assert "has 2 entries of study 'sea', but should have 1" in problem
         with pytest.raises(StorageError, match="cannot be used"):
-            storage.append("sea", entry(2))
+            append(storage, "sea", entry(2))
 
     def execute(self, storage: Storage, statement: str) -> None:
         assert isinstance(storage, Sql)
@@ -164,15 +163,15 @@ class SqlContract(StorageContract):
 
 
 class TestSqlite(SqlContract):
-    @pytest.fixture
-    def url(self, tmp_path: Path) -> str:
-        return f"sqlite:///{tmp_path / 'store.db'}"
+    @pytest.fixture(autouse=True)
+    def address(self, tmp_path: Path) -> None:
+        self.url = f"sqlite:///{tmp_path / 'store.db'}"
 
 
 class TestPostgres(SqlContract):
-    @pytest.fixture
-    def url(self, postgres_url: str) -> str:
-        return postgres_url
+    @pytest.fixture(autouse=True)
+    def address(self, postgres_url: str) -> None:
+        self.url = postgres_url
 
     def test_a_claim_does_not_wait_for_an_append(self, storage: Storage) -> None:
         assert isinstance(storage, Sql)

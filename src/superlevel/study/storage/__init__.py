@@ -20,7 +20,7 @@ def open_storage(store: str | Storage) -> Storage:
             needed, and nothing is made before a study is created.
     """
     if not isinstance(store, str):
-        if isinstance(store, type) or not hasattr(store, "append") or not hasattr(store, "claim"):
+        if isinstance(store, type) or not hasattr(store, "turn") or not hasattr(store, "claim"):
             raise InputError("store", reprlib.repr(store), "give a URL or a storage")
         return store
     if store == "memory:":

@@ -88,12 +88,6 @@ class Memory:
             for addition in turn.additions:  # only now, because anything may have been raised
                 addition(study)
 
-    def append(self, name: str, entry: Entry, *, opened: Sequence[int] = (), closed: Sequence[int] = ()) -> None:
-        """See `Storage.append`. What is closed and opened at once is open, and nobody holds it."""
-        check_entry(entry)
-        with self.turn(name, after=entry.seq - 1) as turn:
-            turn.append(entry, opened=opened, closed=closed)
-
     def claim(self, name: str, count: int, *, worker: str, now: float, until: float) -> list[int]:
         """See `Storage.claim`."""
         check_text("worker", worker)

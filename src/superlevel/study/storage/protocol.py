@@ -1,7 +1,7 @@
 """Where logs are kept: an append-only list of entries for each study, and who holds which open ticket.
 
-A storage knows nothing of what entries say. It promises that an entry is there for good once `append` has returned,
-that nobody's append lands between two that belong together, and that no two workers hold the same ticket.
+A storage does not interpret entries. It makes three promises. When a turn has ended, its entries are stored for good.
+Nobody else appends to a log during a turn. No two workers hold the same ticket.
 """
 
 from __future__ import annotations
@@ -59,12 +59,16 @@ class Turn(Protocol):
         ...
 
     def append(self, entry: Entry, *, opened: Sequence[int] = (), closed: Sequence[int] = ()) -> None:
-        """One more entry, which follows the last one. See `Storage.append`."""
+        """Add the next entry. Raise Moved if the log does not have exactly entry.seq - 1 entries.
+
+        ``opened`` are the numbers of tickets that workers may claim from now on, ``closed`` of those that they may not
+        claim any more. A ticket that is in both is open, and nobody holds it.
+        """
         ...
 
 
 class Moved(Exception):  # noqa: N818  not a failure: read what is new and try again
-    """Somebody else appended first."""
+    """The entry is not the next one of the log: somebody else appended first."""
 
 
 class Storage(Protocol):
@@ -91,13 +95,6 @@ class Storage(Protocol):
         """Read what is new since entry ``after``, decide, and append, without anybody in between.
 
         Everything is stored when it ends, or nothing if anything is raised. Others wait meanwhile: keep it short.
-        """
-        ...
-
-    def append(self, name: str, entry: Entry, *, opened: Sequence[int] = (), closed: Sequence[int] = ()) -> None:
-        """One more entry, all or nothing; Moved if the log does not have exactly entry.seq - 1 entries.
-
-        ``opened`` are numbers of tickets that may be claimed from now on, ``closed`` of those that may not any more.
         """
         ...
 

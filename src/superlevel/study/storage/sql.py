@@ -115,12 +115,6 @@ class Sql:
             entries = self._entries(connection, name, study, after)
             yield _Turn(connection=connection, study=study, entries=entries)
 
-    def append(self, name: str, entry: Entry, *, opened: Sequence[int] = (), closed: Sequence[int] = ()) -> None:
-        """See `Storage.append`. What is closed and opened at once is open, and nobody holds it."""
-        check_entry(entry)
-        with self.turn(name, after=entry.seq - 1) as turn:
-            turn.append(entry, opened=opened, closed=closed)
-
     # ------------------------------------------------------------------------------------------- tickets
 
     def claim(self, name: str, count: int, *, worker: str, now: float, until: float) -> list[int]:
