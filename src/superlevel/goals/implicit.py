@@ -30,6 +30,9 @@ class Implicit(Goal):
     def levels(self) -> tuple[float, ...]:
         return ()
 
+    def levels_at(self, f: Array, /) -> tuple[float, ...]:
+        return (self.level(f),)
+
     def level(self, f: Array) -> float:
         """The level of a function with the values f (n,)."""
         return (1 - self.epsilon) * float(f.max())
