@@ -286,7 +286,7 @@ def test_a_subset_without_arms_is_named() -> None:
 
 
 def test_zero_pairs_to_begin_with_do_not_hide_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The working set is then nothing to measure, but the problem is not."""
+    """The active set is then nothing to measure, but the problem is not."""
     arms = np.array([[0.75, 0.0], [1.0, 0.0], [0.0, 1.0]])  # (0, 1) is zero at epsilon 0.25
     whole = solve(arms, Pairs(0.25), ridge=0.1, rtol=1e-6)
     kind = type(as_targets(Pairs(0.25), basis(arms, 0.1)))

@@ -1,4 +1,4 @@
-"""The worst case: interior point on a working set of arms and targets.
+"""The worst case: interior point on an active set of arms and targets.
 
 Far from the optimum a multiplicative step, lambda_i <- lambda_i g_i and w_v <- w_v s_v, does as much as a Newton step
 at a fraction of its cost: the first steps are of that kind for as long as they help.
@@ -13,11 +13,11 @@ from scipy.linalg import LinAlgError
 
 from superlevel import linalg
 from superlevel.arrays import Array, normalised
+from superlevel.design.active_set import ActiveSet, Ended, begin, blurred, enter, part, resume
 from superlevel.design.certificate import Evaluation, evaluate
 from superlevel.design.newton import Iterate, Local, halfway, step
 from superlevel.design.problem import DesignProblem
 from superlevel.design.result import Design
-from superlevel.design.working import Ended, Working, begin, blurred, enter, part, resume
 
 HELPS = 0.65  # multiplicative steps go on while each leaves at most this part of the gap
 MOST = 4  # and at most this many
@@ -32,26 +32,26 @@ PATIENCE = 6  # steps without progress before a new start, and after that before
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Worst:
+class Minimax:
     """The smallest max_v s_v."""
 
     problem: DesignProblem
 
-    def begin(self, start: Design | None) -> Working:
+    def begin(self, start: Design | None) -> ActiveSet:
         return begin(self.problem) if start is None else resume(self.problem, start)
 
-    def covers(self, work: Working) -> bool:
-        return work.covers(self.problem)
+    def covers(self, active: ActiveSet) -> bool:
+        return active.covers(self.problem)
 
-    def improve(self, work: Working, *, aim: float, budget: int, coarse: bool) -> Ended[Evaluation]:
-        problem = self.problem if self.covers(work) else part(self.problem, work)
-        return _Inner(problem=problem, aim=aim, budget=budget).run(work, coarse=coarse)
+    def improve(self, active: ActiveSet, *, aim: float, budget: int, coarse: bool) -> Ended[Evaluation]:
+        problem = self.problem if self.covers(active) else part(self.problem, active)
+        return _Inner(problem=problem, aim=aim, budget=budget).run(active, coarse=coarse)
 
-    def look(self, work: Working) -> Evaluation:
-        return evaluate(self.problem, work.everywhere(self.problem), work.targets, work.mixture)
+    def look(self, active: ActiveSet) -> Evaluation:
+        return evaluate(self.problem, active.everywhere(self.problem), active.targets, active.mixture)
 
-    def enter(self, work: Working, seen: Evaluation) -> Working | None:
-        return enter(work, seen)
+    def enter(self, active: ActiveSet, seen: Evaluation) -> ActiveSet | None:
+        return enter(active, seen)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,8 +64,8 @@ class _Inner:
     budget: int
     """Steps at most."""
 
-    def run(self, work: Working, *, coarse: bool) -> Ended[Evaluation]:
-        weights, mixture = work.weights, work.mixture
+    def run(self, active: ActiveSet, *, coarse: bool) -> Ended[Evaluation]:
+        weights, mixture = active.weights, active.mixture
         positions = np.flatnonzero(self.problem.targets.mask)
         iterate: _Centred | None = None
         before: _Centred | None = None
@@ -81,7 +81,7 @@ class _Inner:
             evaluations += 1
             idle = 0 if best is None or seen.gap < best.seen.gap else idle + 1
             if best is None or idle == 0:
-                best = Ended(work=replace(work, weights=weights, mixture=mixture), seen=seen)
+                best = Ended(active=replace(active, weights=weights, mixture=mixture), seen=seen)
             best = replace(best, steps=steps, evaluations=evaluations)
             done = best.seen.gap <= self.aim or seen.limited_by_features(self.aim) or seen.average == 0
             if done or steps >= self.budget:
@@ -89,7 +89,7 @@ class _Inner:
             if idle > PATIENCE:
                 if careful:
                     return replace(best, stuck=True)
-                weights, mixture = blurred(best.work.weights), blurred(best.work.mixture)
+                weights, mixture = blurred(best.active.weights), blurred(best.active.mixture)
                 iterate, careful, idle = None, True, 0
                 continue
             targets = seen.view.rows(positions)
@@ -107,7 +107,7 @@ class _Inner:
                 try:
                     iterate = _newton(before, (targets, variances), seen, CAREFUL if careful else AHEAD)
                 except LinAlgError:
-                    weights, mixture = best.work.weights, best.work.mixture
+                    weights, mixture = best.active.weights, best.active.mixture
                     idle = PATIENCE  # seen again, it is one too many
                     continue
                 weights, mixture = iterate.at.weights, iterate.at.mixture

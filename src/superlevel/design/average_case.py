@@ -1,4 +1,4 @@
-"""The average of a mixture that is held fixed: interior point on a working set of arms.
+"""The average of a mixture that is held fixed: interior point on an active set of arms.
 
 The problem is convex and smooth in lambda. Far from the optimum a multiplicative step, lambda_i <- lambda_i sqrt(g_i),
 which never increases T (Yu 2010, Ann. Statist. 38:1593), does as much as a Newton step at a fraction of its cost.
@@ -13,11 +13,11 @@ from scipy.linalg import LinAlgError
 
 from superlevel import linalg
 from superlevel.arrays import Array, normalised
+from superlevel.design.active_set import SMALL, ActiveSet, Ended, begin, blend, blurred, entering
 from superlevel.design.average import Averaged, AverageProblem, Objective
 from superlevel.design.descent import Iterate, Local, cautious, halfway, step
 from superlevel.design.problem import DesignProblem
 from superlevel.design.result import Design
-from superlevel.design.working import SMALL, Ended, Working, begin, blend, blurred, entering
 
 RESUMED = 0.03  # uniform part of a design that is taken up again: a weight of zero could never grow
 ENTERED = 0.1  # uniform part when arms enter, and at most the gap
@@ -38,7 +38,7 @@ HALVINGS = 30  # and a step is halved at most so often
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Mean:
+class AverageCase:
     """The smallest sum_v w_v s_v."""
 
     average: AverageProblem
@@ -47,7 +47,7 @@ class Mean:
     def problem(self) -> DesignProblem:
         return self.average.problem
 
-    def begin(self, start: Design | None) -> Working:
+    def begin(self, start: Design | None) -> ActiveSet:
         """On arms that lie apart, or on those of the start. What a start knows of targets is not needed."""
         first = replace(begin(self.problem), targets=self.average.positions, mixture=self.average.mixture)
         if start is None:
@@ -59,31 +59,31 @@ class Mean:
         weights = blend(arms, resumed.arms, resumed.weights, RESUMED)
         return replace(first, arms=arms, weights=weights)
 
-    def covers(self, work: Working) -> bool:
-        return len(work.arms) == len(self.problem.arms)
+    def covers(self, active: ActiveSet) -> bool:
+        return len(active.arms) == len(self.problem.arms)
 
-    def improve(self, work: Working, *, aim: float, budget: int, coarse: bool) -> Ended[Averaged]:
+    def improve(self, active: ActiveSet, *, aim: float, budget: int, coarse: bool) -> Ended[Averaged]:
         objective = self.average.objective
-        if not self.covers(work):
-            objective = objective.among(work.arms)
-        return _Inner(objective=objective, aim=aim, budget=budget).run(work, coarse=coarse)
+        if not self.covers(active):
+            objective = objective.among(active.arms)
+        return _Inner(objective=objective, aim=aim, budget=budget).run(active, coarse=coarse)
 
-    def look(self, work: Working) -> Averaged:
-        return self.average.objective.evaluate(work.everywhere(self.problem))
+    def look(self, active: ActiveSet) -> Averaged:
+        return self.average.objective.evaluate(active.everywhere(self.problem))
 
-    def enter(self, work: Working, seen: Averaged) -> Working | None:
-        arms = entering(work.arms, seen, most=max(len(work.arms), SMALL))
-        if len(arms) == len(work.arms):
+    def enter(self, active: ActiveSet, seen: Averaged) -> ActiveSet | None:
+        arms = entering(active.arms, seen, most=max(len(active.arms), SMALL))
+        if len(arms) == len(active.arms):
             return None
-        kept = work if work.thinned or self.problem.ridge == 0 else _thinned(work)
-        arms = np.union1d(np.setdiff1d(arms, work.arms), kept.arms)
+        kept = active if active.thinned or self.problem.ridge == 0 else _thinned(active)
+        arms = np.union1d(np.setdiff1d(arms, active.arms), kept.arms)
         return replace(kept, arms=arms, weights=blend(arms, kept.arms, kept.weights, min(ENTERED, seen.gap)))
 
 
-def _thinned(work: Working) -> Working:
+def _thinned(active: ActiveSet) -> ActiveSet:
     """Without the arms that have next to no weight."""
-    kept = work.weights >= IDLE / len(work.arms)
-    return replace(work, arms=work.arms[kept], weights=normalised(work.weights[kept]), thinned=True)
+    kept = active.weights >= IDLE / len(active.arms)
+    return replace(active, arms=active.arms[kept], weights=normalised(active.weights[kept]), thinned=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,8 +96,8 @@ class _Inner:
     budget: int
     """Steps at most."""
 
-    def run(self, work: Working, *, coarse: bool) -> Ended[Averaged]:
-        weights = work.weights
+    def run(self, active: ActiveSet, *, coarse: bool) -> Ended[Averaged]:
+        weights = active.weights
         iterate: _Centred | None = None
         before: _Centred | None = None
         best: Ended[Averaged] | None = None
@@ -112,7 +112,7 @@ class _Inner:
             evaluations += 1
             idle = 0 if best is None or seen.gap < best.seen.gap else idle + 1
             if best is None or idle == 0:
-                best = Ended(work=replace(work, weights=weights), seen=seen)
+                best = Ended(active=replace(active, weights=weights), seen=seen)
             best = replace(best, steps=steps, evaluations=evaluations)
             if self._done(best, seen):
                 return best
@@ -143,7 +143,7 @@ class _Inner:
 
         The barrier mu falls when lambda o z is within a factor of it for every arm, z = nu - g, sum lambda o z = m mu.
         """
-        weights = blurred(best.work.weights)
+        weights = blurred(best.active.weights)
         count, mu = len(weights), CAREFUL * best.seen.gap / len(weights)
         try:
             seen = self.objective.evaluate(weights)
@@ -156,7 +156,7 @@ class _Inner:
                 there = cautious(here.at, self._local(here.unit, seen, np.float64), aim=mu)
                 here, seen = self._searched((here, seen), there, mu)
                 steps = replace(best, steps=best.steps + 1, evaluations=best.evaluations + 1)
-                better = replace(steps, work=replace(best.work, weights=here.at.weights), seen=seen)
+                better = replace(steps, active=replace(best.active, weights=here.at.weights), seen=seen)
                 best = better if seen.gap < best.seen.gap else steps
         except LinAlgError:
             return replace(best, stuck=True)
