@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from superlevel.design import Design, FrankWolfe, InteriorPoint, Pairs, Status, active_set, average_case, solve
+from superlevel.design import Design, FrankWolfe, InteriorPoint, Pairs, Status, active_set, inner, solve
 
 from .oracle import Array
 
@@ -85,7 +85,7 @@ def test_cautious_steps_alone_lead_to_the_same_optimum(
 ) -> None:
     mixture = np.where(np.arange(25) < count, 1.0, 0.0)
     usual = solve(ARMS, ridge=ridge, mixture=mixture, rtol=1e-6)
-    monkeypatch.setattr(average_case, "PATIENCE", -1)
+    monkeypatch.setattr(inner, "PATIENCE", -1)
     slow = solve(ARMS, ridge=ridge, mixture=mixture, rtol=1e-6)
     assert slow.status is usual.status is Status.CERTIFIED
     assert slow.value == pytest.approx(usual.value, rel=1.1e-6)

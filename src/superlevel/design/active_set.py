@@ -8,7 +8,6 @@ evaluation each time and nothing in between.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 import numpy as np
 from scipy.linalg import lapack
@@ -28,8 +27,6 @@ APART = (
     0.03  # what enters together keeps this part of the largest length given the others, so neighbours do not crowd in
 )
 UNIFORM = 0.1  # uniform part with which the best point so far is started from again
-
-Seen = TypeVar("Seen", bound=Proof)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,17 +53,6 @@ class ActiveSet:
         weights = np.zeros(len(problem.arms))
         weights[self.arms] = self.weights
         return weights
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Ended(Generic[Seen]):
-    """Where an inner loop ended: the best weights and mixture it saw, and what it saw there."""
-
-    active: ActiveSet
-    seen: Seen
-    steps: int = 0
-    evaluations: int = 0
-    stuck: bool = False
 
 
 def begin(problem: DesignProblem) -> ActiveSet:
@@ -114,7 +100,7 @@ def enter(active: ActiveSet, seen: Evaluation) -> ActiveSet | None:
     None where there are none. At most as many enter as were there.
     """
     arms = entering(active.arms, seen, most=len(active.arms))
-    worst = float(linalg.squared_norms(seen.view.rows(active.targets)).max())
+    worst = float(seen.mixed_variances.max())
     targets = np.sort(seen.variances.positions[_largest(seen.variances.values, worst, len(active.targets))])
     targets = np.union1d(active.targets, targets[_apart(seen.view.rows(targets))])
     if len(arms) == len(active.arms) and len(targets) == len(active.targets):

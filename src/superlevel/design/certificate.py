@@ -84,6 +84,10 @@ class Evaluation(Proof):
     """The targets in those coordinates."""
     variances: Variances
     """s at the targets."""
+    mixed: Array
+    """(m, r) the mixture's targets in those coordinates."""
+    mixed_variances: Array
+    """(m,) s at them."""
 
     @property
     def kept(self) -> float:
@@ -105,11 +109,14 @@ def evaluate(
     mixed = view.rows(positions)
     roots = _roots(arms, mixed, mixture)
     gains = linalg.squared_norms(roots)
-    average = float(linalg.squared_norms(mixed) @ mixture)
+    mixed_variances = linalg.squared_norms(mixed)
+    average = float(mixed_variances @ mixture)
     return Evaluation(
         arms=arms,
         view=view,
         variances=variances,
+        mixed=mixed,
+        mixed_variances=mixed_variances,
         roots=roots,
         gains=gains,
         average=average,

@@ -11,21 +11,20 @@ The worst case and an average differ in their criterion: `superlevel.design.mini
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from superlevel.arrays import as_count
-from superlevel.design.active_set import ActiveSet, Ended
+from superlevel.design.active_set import ActiveSet
 from superlevel.design.average import AverageProblem
 from superlevel.design.average_case import AverageCase
 from superlevel.design.certificate import Proof
+from superlevel.design.inner import Inner, Seen
 from superlevel.design.minimax import Minimax
 from superlevel.design.problem import DesignProblem
 from superlevel.design.result import Design, Status, Watch, found
 
 LOOSE = 0.02  # gap to which the first active set is solved before the whole problem is looked at
 SOLVED = 0.3  # afterwards, the part of the whole gap that an active set's own gap may be
-
-Seen = TypeVar("Seen", bound=Proof)
 
 
 class Criterion(Protocol[Seen]):
@@ -40,11 +39,8 @@ class Criterion(Protocol[Seen]):
         """Whether this is everything."""
         ...
 
-    def improve(self, active: ActiveSet, *, aim: float, budget: int, coarse: bool) -> Ended[Seen]:
-        """Steps on the active set, until its own gap is at most aim or the budget of steps is spent.
-
-        ``coarse`` says that it may be far from the optimum.
-        """
+    def inner(self, active: ActiveSet, *, aim: float, budget: int) -> Inner[Seen]:
+        """The loop on the active set, until its own gap is at most aim or the budget of steps is spent."""
         ...
 
     def look(self, active: ActiveSet) -> Seen:
@@ -86,7 +82,8 @@ class InteriorPoint:
         while True:
             everything = criterion.covers(active)
             within = rtol if everything else max(aim, SOLVED * rtol)
-            ended = criterion.improve(active, aim=within, budget=self.max_iter - steps, coarse=coarse)
+            inner = criterion.inner(active, aim=within, budget=self.max_iter - steps)
+            ended = inner.run(active, coarse=coarse)
             steps, coarse, active = steps + ended.steps, False, ended.active
             seen = ended.seen if everything else criterion.look(active)
             evaluations += ended.evaluations if everything else 1
