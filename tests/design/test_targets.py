@@ -15,6 +15,7 @@ from scipy import sparse
 from superlevel.arrays import Mask
 from superlevel.design import Pairs, Rows, Status, Subset, certify, solve, targets
 from superlevel.design.basis import basis
+from superlevel.design.information import Whitened
 from superlevel.design.targets import as_dual, as_targets, from_dual, spread
 from superlevel.errors import InputError
 
@@ -83,7 +84,7 @@ def test_variances_of_pairs_do_not_depend_on_the_blocks(
     mask, scales = options(30, masked=masked, scaled=scaled)
     mask[4] = mask[:, 9] = False  # an x and an x' without any pair
     bound = as_targets(Pairs(0.3, mask, scales), basis(ARMS, 1.0))
-    seen = bound.view(np.eye(4, order="F"), ARMS).variances()
+    seen = bound.view(Whitened(factor=np.eye(4, order="F"), arms=ARMS)).variances()
     dense = (pairs(ARMS, 0.3) ** 2).sum(axis=1).reshape(30, 30) / scales**2
     np.testing.assert_allclose(seen.values, dense.ravel()[seen.positions])
     assert mask.ravel()[seen.positions].all()
@@ -96,7 +97,7 @@ def test_variances_of_pairs_do_not_depend_on_the_blocks(
 
 def test_the_pairs_to_begin_with_differ_in_both_points() -> None:
     arms = np.random.default_rng(2).normal(size=(200, 3))
-    positions = as_targets(Pairs(0.3), basis(arms, 1.0)).some(20, np.arange(0))
+    positions = as_targets(Pairs(0.3), basis(arms, 1.0)).some(20)
     first, second = np.divmod(positions, 200)
     assert 15 <= len(positions) <= 30
     assert len(set(first)) == len(first)
@@ -106,7 +107,7 @@ def test_the_pairs_to_begin_with_differ_in_both_points() -> None:
 @pytest.mark.parametrize("masked", [False, True])
 def test_few_pairs_are_all_begun_with(masked: bool) -> None:
     mask, _ = options(6, masked=masked, scaled=False)
-    positions = as_targets(Pairs(0.3, mask), basis(ARMS[:6], 1.0)).some(36, np.arange(0))
+    positions = as_targets(Pairs(0.3, mask), basis(ARMS[:6], 1.0)).some(36)
     np.testing.assert_array_equal(positions, np.flatnonzero(mask))
 
 
@@ -142,7 +143,7 @@ def test_an_answer_for_pairs_is_what_it_says(instance: Instance, epsilon: float,
 def test_the_pairs_to_begin_with_are_on_the_mask() -> None:
     mask, _ = options(30, masked=True, scaled=False)
     mask[3] = False
-    positions = as_targets(Pairs(0.3, mask), basis(ARMS, 1.0)).some(8, np.arange(0))
+    positions = as_targets(Pairs(0.3, mask), basis(ARMS, 1.0)).some(8)
     assert mask.ravel()[positions].all()
     assert (np.diff(positions) > 0).all()
 
@@ -228,8 +229,7 @@ def test_spread_takes_about_as_many_as_asked_the_first_ones_first(count: int, wa
 def test_a_mixture_survives_the_form_in_which_users_see_it(count: int, paired: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
     bound = as_targets(Pairs(0.5) if paired else None, basis(rng.normal(size=(count, 2)), 1.0))
-    size = int(np.prod(bound.shape))
-    positions = np.flatnonzero(rng.random(size) < 0.6)
+    positions = np.flatnonzero(rng.random(bound.mask.size) < 0.6)
     weights = rng.random(len(positions)) + 0.1
     back, mixture = from_dual(bound, as_dual(bound, positions, weights))
     np.testing.assert_array_equal(back, positions)

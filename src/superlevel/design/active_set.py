@@ -61,8 +61,8 @@ def begin(problem: DesignProblem) -> ActiveSet:
     Where the arms are many and the targets few and among them, the best arms are near: it begins there.
     """
     count, rank = problem.arms.shape
-    targets = problem.targets.some(max(SMALL, TARGETS * rank), problem.pivots)
-    arms = problem.targets.places()
+    arms, most = problem.targets.places(), max(SMALL, TARGETS * rank)
+    targets = spread(arms, most, problem.pivots) if len(arms) else problem.targets.some(most)
     if problem.ridge == 0 or not 0 < len(arms) < rank <= count / 3:
         arms = spread(np.arange(count), max(SMALL, ARMS * rank), problem.pivots)
     return ActiveSet(arms=arms, targets=targets, weights=_uniform(len(arms)), mixture=_uniform(len(targets)))
@@ -87,8 +87,7 @@ def resume(problem: DesignProblem, start: Design) -> ActiveSet:
 def part(problem: DesignProblem, active: ActiveSet) -> DesignProblem:
     """The problem with nothing but the active set, its targets written out."""
     arms = problem.arms[active.arms]
-    identity = np.eye(arms.shape[1], order="F")
-    rows = problem.targets.view(identity, problem.arms).rows(active.targets)
+    rows = problem.directions().rows(active.targets)
     return DesignProblem(
         arms=arms, targets=listed(rows), ridge=problem.ridge, residuals=None, pivots=np.empty(0, dtype=np.int64)
     )

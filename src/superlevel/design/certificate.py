@@ -23,7 +23,7 @@ from scipy.linalg import LinAlgError
 
 from superlevel import linalg
 from superlevel.arrays import Array, Indices, as_weights, normalised
-from superlevel.design.information import information_factor
+from superlevel.design.information import Whitened, information_factor
 from superlevel.design.problem import DesignProblem, design_problem
 from superlevel.design.targets import AnyTargets, Dual, Variances, View, from_dual
 from superlevel.errors import InputError
@@ -104,7 +104,7 @@ def evaluate(
     """Value and bound over all arms and targets. Raises LinAlgError where the design does not reach every arm."""
     factor = information_factor(problem.arms, weights, ridge=problem.ridge)
     arms = linalg.whiten(factor, problem.arms)
-    view = problem.targets.view(factor, arms)
+    view = problem.targets.view(Whitened(factor=factor, arms=arms))
     variances = view.variances()
     mixed = view.rows(positions)
     roots = _roots(arms, mixed, mixture)
