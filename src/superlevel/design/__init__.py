@@ -11,7 +11,7 @@ True
 """
 
 from superlevel.design.api import Method, solve
-from superlevel.design.certificate import appraise, certify
+from superlevel.design.audit import Review, appraise, certify, review
 from superlevel.design.frank_wolfe import FrankWolfe
 from superlevel.design.information import information_factor
 from superlevel.design.interior import InteriorPoint
@@ -25,6 +25,7 @@ __all__ = [
     "InteriorPoint",
     "Method",
     "Pairs",
+    "Review",
     "Rows",
     "Status",
     "Subset",
@@ -34,6 +35,7 @@ __all__ = [
     "draw",
     "efficiency",
     "information_factor",
+    "review",
     "solve",
     "systematic",
 ]
