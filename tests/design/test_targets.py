@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def test_variances_of_pairs_do_not_depend_on_the_blocks(
     block: int, masked: bool, scaled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The worst pair of each x and of each x' is among what is returned, at its dense value."""
-    monkeypatch.setattr(targets, "BLOCK", block)
+    monkeypatch.setattr(import_module("superlevel.design.targets"), "BLOCK", block)  # the function hides it
     mask, scales = options(30, masked=masked, scaled=scaled)
     mask[4] = mask[:, 9] = False  # an x and an x' without any pair
     bound = as_targets(Pairs(0.3, mask, scales), basis(ARMS, 1.0))
@@ -294,3 +295,28 @@ def test_zero_pairs_to_begin_with_do_not_hide_the_others(monkeypatch: pytest.Mon
     begun = solve(arms, Pairs(0.25), ridge=0.1, rtol=1e-6)
     assert begun.value == pytest.approx(whole.value, rel=2e-6)
     assert begun.status.value == "certified"
+
+
+# ---------------------------------------------------------------------------- directions by a share
+
+
+@pytest.mark.parametrize("share", [0.0, 0.6])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_share_says_whether_targets_are_points_or_pairs(share: float, scaled: bool) -> None:
+    """Against the directions f(x) - share f(x') written out. Scales outside the mask may be anything."""
+    mask, scales = options(30, masked=True, scaled=scaled)
+    rows = pairs(ARMS, 1 - share)
+    if share == 0:
+        mask, scales, rows = mask[0], scales[0], ARMS
+    given_scales = np.where(mask, scales, 0.0) if scaled else None
+    found = targets(share, mask, given_scales)
+    assert isinstance(found, Subset if share == 0 else Pairs)
+    written = (rows / scales.reshape(-1, 1))[mask.ravel()]
+    design = solve(ARMS, found, ridge=0.1, rtol=1e-4)
+    assert design.value == pytest.approx(Instance(arms=ARMS, rows=written, ridge=0.1).value(design.weights), rel=1e-9)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, np.nan])
+def test_a_share_that_is_none_is_named(share: float) -> None:
+    with pytest.raises(InputError, match=r"^share is "):
+        targets(share, np.ones(3, dtype=bool))

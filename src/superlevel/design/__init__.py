@@ -17,7 +17,7 @@ from superlevel.design.information import information_factor
 from superlevel.design.interior import InteriorPoint
 from superlevel.design.result import Design, Status
 from superlevel.design.rounding import apportion, draw, efficiency, systematic
-from superlevel.design.targets import Pairs, Rows, Subset
+from superlevel.design.targets import Pairs, Rows, Subset, targets
 
 __all__ = [
     "Design",
@@ -38,4 +38,5 @@ __all__ = [
     "review",
     "solve",
     "systematic",
+    "targets",
 ]

@@ -268,6 +268,22 @@ class _PairsView:
 AnyTargets: TypeAlias = Rows | Subset | Pairs
 
 
+def targets(share: float, mask: Mask, scales: Array | None = None) -> Subset | Pairs:
+    """The targets f(x) - share f(x') that a mask selects, each divided by its scale.
+
+    If ``share`` is 0 they are points and the mask is (n,), otherwise pairs and (n, n). Scales have the shape of the
+    mask; what they are outside it does not matter.
+
+    >>> targets(0.0, np.array([True, False]))
+    Subset(mask=array([ True, False]), scales=None)
+    >>> targets(0.75, np.eye(2, dtype=bool)).epsilon
+    0.25
+    """
+    share = as_number("share", share, at_least=0, below=1)
+    used = None if scales is None else np.where(mask, scales, 1.0)
+    return Subset(mask, used) if share == 0 else Pairs(1 - share, mask, used)
+
+
 def as_targets(targets: AnyTargets | ArrayLike | None, basis: Given) -> Targets:
     """Targets in any of their forms, checked against the arms. None means all arms."""
     if targets is None:
