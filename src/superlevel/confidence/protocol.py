@@ -22,6 +22,8 @@ class Guarantee:
     """Whether the promise holds whenever one stops and looks."""
     assumes: tuple[str, ...]
     """What it rests on, each in words."""
+    remark: str = ""
+    """What the user could give to get more out of it; empty where there is nothing."""
 
 
 B = TypeVar("B", bound=Belief)
@@ -34,6 +36,8 @@ class Confidence(Protocol[B]):
     """The short form: posterior, ridge, rips or rkhs."""
     uses: ClassVar[frozenset[str]]
     """The fields of a problem that it needs or uses, besides domain and goal."""
+    given_only: ClassVar[bool]
+    """Whether kernel, noise and mean must be given, because a promise rests on them."""
     in_rounds: ClassVar[bool]
     """Whether a plan must be told as a whole before the next one is asked for."""
     permanent: ClassVar[bool]

@@ -50,6 +50,10 @@ SIZE = 10  # measurements of the first batch
 GROWTH, LARGEST_GROWTH = 1.2, 10.0  # of a batch over the one before: at most a fifth more than was needed
 BUDGET = 10**7  # measurements of a simulation that has no other budget
 ELLIPSOIDS, MARTINGALES = "ellipsoids", "martingales"
+SPANNED = (
+    "without a norm the kernel's smoothness is only used through the span of its features, so that more measurements "
+    "are needed; `superlevel plan --norm` helps"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -143,7 +147,7 @@ class RidgeBelief:
 
     def probability(self, _level: float, /) -> None:
         """None: f is fixed, and there is no model of it."""
-        return None
+        return
 
     def relief(self, points: Indices) -> Array:
         """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y where ||theta|| <= 1."""
@@ -284,6 +288,7 @@ class Ridge:
     uses: ClassVar[frozenset[str]] = frozenset(
         {"noise", "mean", "norm", "bound", "delta", "misspecification", "tolerance", "cost"}
     )
+    given_only: ClassVar[bool] = True
     in_rounds: ClassVar[bool] = False
     permanent: ClassVar[bool] = False
     budget: ClassVar[int] = BUDGET
@@ -347,6 +352,7 @@ class Ridge:
             probability=1 - problem.delta,
             at_all_times=True,
             assumes=("sub-Gaussian noise of the given deviation", *limits),
+            remark=SPANNED if problem.norm is None and problem.domain.kernel is not None else "",
         )
 
     def sizes(self, _problem: Problem, batch: int | None, /) -> Sizes:

@@ -76,5 +76,11 @@ def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
 def _progress(known: Knowledge) -> tuple[tuple[int, int], ...]:
     """Undecided points over measurements, as each plan found them, and now."""
     ledger = known.ledger
-    plans = [(item.asked.samples, as_labels(item.asked.labels, ledger)) for item in ledger.askings if len(item.asked.labels) == ledger.labels]
-    return tuple((samples, int((~decided(labels)).sum())) for samples, labels in (*plans, (ledger.samples, known.labels)))
+    plans = [
+        (item.asked.samples, as_labels(item.asked.labels, ledger))
+        for item in ledger.askings
+        if len(item.asked.labels) == ledger.labels
+    ]
+    return tuple(
+        (samples, int((~decided(labels)).sum())) for samples, labels in (*plans, (ledger.samples, known.labels))
+    )

@@ -16,10 +16,9 @@ from superlevel.study.configuration import LARGEST_PLAN as LARGEST
 from superlevel.study.configuration import problem_of
 from superlevel.study.events import BATCH, PILOT, REST, ROUND, Asked, Fit
 from superlevel.study.fitting import fitted
-from superlevel.study.replay import Knowledge, Methods, as_text, know, nothing
 from superlevel.study.ledger import Fate, Ledger
+from superlevel.study.replay import Knowledge, Methods, as_text, know, nothing
 from superlevel.study.rounds import fingerprint
-
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

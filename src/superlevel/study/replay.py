@@ -205,7 +205,9 @@ def _parts(ledger: Ledger) -> Iterator[_Part]:
     portion = np.searchsorted(plans, ledger.told)  # of each ticket: how many plans there were before its result
     for k in range(len(plans) + 1):
         at = ledger.measured[portion[ledger.measured] == k]
-        complete = [place for place in np.unique(ledger.asking[at]) if place >= 0 and _is_whole(ledger, portion, place, k)]
+        complete = [
+            place for place in np.unique(ledger.asking[at]) if place >= 0 and _is_whole(ledger, portion, place, k)
+        ]
         for place in sorted(complete, key=lambda place: int(ledger.told[ledger.asking == place].max())):
             yield _Part(_by_ticket(ledger, at[ledger.asking[at] == place]), int(place), True)
         rest = at[~np.isin(ledger.asking[at], complete)]

@@ -10,8 +10,8 @@ from superlevel.records import Stop
 from superlevel.report.stopping import Stopping
 from superlevel.simulation import settled
 from superlevel.study.assumptions import guarantee
-from superlevel.study.replay import Knowledge, as_labels
 from superlevel.study.ledger import Ledger
+from superlevel.study.replay import Knowledge, as_labels
 from superlevel.study.study import CLOSED
 
 

@@ -41,7 +41,7 @@ from superlevel.study.storage.refusals import check_text
 from superlevel.study.telling import LARGEST, as_list, is_text, resolve
 
 if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and most commands need none of them
-    from superlevel.report.campaign import Campaign
+    from superlevel.report.campaign import Campaign, Reason
     from superlevel.study.replay import Knowledge, Methods
     from superlevel.study.verification import Verification
 
@@ -327,6 +327,12 @@ class Study:
     def cached(self) -> status.Reading | None:
         """The latest labels that were computed before; None where there are none, or something was corrected since."""
         return status.earlier(self._ledger, self._storage.noted(self._name))
+
+    def reasons(self) -> tuple[Reason, ...]:
+        """For each open ticket, the undecided points that a measurement there serves most."""
+        from superlevel.study.picture import reasons  # noqa: PLC0415
+
+        return reasons(self.knowledge)
 
     def campaign(self) -> Campaign:
         """Everything that a picture or a page shows."""

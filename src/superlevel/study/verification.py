@@ -28,9 +28,9 @@ from superlevel.records import State, Stop, View
 from superlevel.study import designs
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.events import Asked, DamagedError
-from superlevel.study.replay import Knowledge, Methods, as_text, deviations, know
 from superlevel.study.ledger import Asking, Ledger, fold
 from superlevel.study.planning import seen
+from superlevel.study.replay import Knowledge, Methods, as_text, deviations, know
 from superlevel.study.status import WAY_OUT, kept
 from superlevel.study.storage.protocol import Entry, Note, Storage
 
@@ -87,9 +87,7 @@ class Verification:
         return "\n".join([f"Study {self.name!r}", *lines, *[f"Next: {WAY_OUT}."] * self.contradicted])
 
 
-def verify(
-    name: str, storage: Storage, *, makers: Methods | None = None, watch: Watch | None = None
-) -> Verification:
+def verify(name: str, storage: Storage, *, makers: Methods | None = None, watch: Watch | None = None) -> Verification:
     """Recompute everything from the log; ``makers`` may have made the method already."""
     entries = storage.read(name)
     try:
@@ -285,7 +283,9 @@ def _replicates(known: Knowledge, method: Method) -> Finding:
     squares = float((weights * np.square(apart - means[place])).sum())
     who = _many(int((counts > 1).sum()), "point", "points")
     chance = float(chdtrc(freedom, squares))
-    sentence = f"{who} measured more than once: deviations {_times(squares, freedom)} what is assumed (p = {chance:.2g})"
+    sentence = (
+        f"{who} measured more than once: deviations {_times(squares, freedom)} what is assumed (p = {chance:.2g})"
+    )
     return _check("noise", sentence, chance >= UNLIKELY, chance)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from superlevel import kernels
-from superlevel.cli.goal import GOAL, as_goal
+from superlevel.cli.goal import HELP, as_goal
 from superlevel.cli.options import option
 from superlevel.cli.study import common
 from superlevel.domain import Domain
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from superlevel.study.study import Study
 
 AUTO = "auto"
-SPANNED = (
-    "without --norm the kernel's smoothness is only used through the span of its features, so that more measurements "
-    "are needed; `superlevel plan --norm` helps"
-)
 
 
 def run(
@@ -39,7 +35,7 @@ def run(
         float | None,
         typer.Option("--fraction-of-max", help="Find the points within this fraction of the maximum: 0.1 is 10 %."),
     ] = None,
-    goal: GOAL = None,
+    goal: Annotated[str | None, typer.Option(metavar="TEXT", help=HELP)] = None,
     kernel: Annotated[
         str,
         typer.Option(
@@ -117,8 +113,9 @@ def run(
         known = study.knowledge
     console = common.screen(as_json)
     common.say(console, f"created study {name!r} in {study.url}")
-    if _only_spanned(study):
-        common.say(console, SPANNED)
+    promised = None if known.method is None else known.method.confidence.guarantee(known.method.problem)
+    if promised is not None and promised.remark:
+        common.say(console, promised.remark)
     if as_json:
         return common.answer(study.status().model_dump(mode="json"))
     console.print(common.facts(_rows(study)))
@@ -151,16 +148,10 @@ def _check(method: str | None, confidence: str | None, problem: Problem, batch: 
     if method is not None and method not in NAMES:
         raise InputError("--method", repr(method), f"choose out of {', '.join(NAMES)}")
     kind = CONFIDENCES.get(confidence or "")
-    if kind is not None and kind.given and problem.fit:
+    if kind is not None and kind.given_only and problem.fit:
         raise InputError(f"--{problem.fit[0]}", AUTO, "a guarantee needs kernel, noise and mean: give a value")
     if kind is not None and kind.in_rounds and batch is not None:
         raise InputError("--batch", batch, "rounds are as long as their guarantee needs: leave it out")
-
-
-def _only_spanned(study: Study) -> bool:
-    """Whether a guarantee makes no use of how smooth the kernel is."""
-    method = study.knowledge.method
-    return method is not None and method.problem.domain.kernel is not None and method.confidence.spans(method.problem)
 
 
 def _rows(study: Study) -> list[tuple[str, str]]:
@@ -171,11 +162,11 @@ def _rows(study: Study) -> list[tuple[str, str]]:
     given = ledger.created
     defaults = {field.name: field.show(field.default) for field in FIELDS}
     stated = [(name, text) for name, text in assumptions(ledger, known) if text != defaults.get(name)]
-    first = "a pilot first" if known.method is None else known.method.sizes_in_words()
+    in_rounds = known.method is not None and known.method.confidence.in_rounds
     return [
         ("question", f"which of {common.plural(ledger.n, 'point')} are {ledger.goal.question}"),
         ("coordinates", ", ".join(given.names)),
         *stated,
-        ("batches", first),
+        ("batches", "rounds" if in_rounds else f"of {given.batch:,}"),
         ("guarantee", guarantee(known.method)),
     ]
