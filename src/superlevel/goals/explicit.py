@@ -18,7 +18,7 @@ from superlevel.errors import InputError
 from superlevel.goals.protocol import Goal, combined
 from superlevel.goals.reading import ABOVE, BELOW, UNDECIDED, Bounds, Reading, apply_tolerance, declared
 
-NUMBER = r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
+NUMBER = r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
 
 
 class Explicit(Goal):
@@ -31,7 +31,8 @@ class Explicit(Goal):
         rows = np.atleast_2d(reading.labels)
         still = (rows == UNDECIDED) & reading.undecided
         labels = declared(rows, above=still & (deciding.lower > 0), below=still & (deciding.upper < 0))
-        return Reading(labels=labels.reshape(reading.labels.shape), undecided=(labels == UNDECIDED).any(axis=0))
+        undecided = reading.undecided & (labels == UNDECIDED).any(axis=0)
+        return Reading(labels=labels.reshape(reading.labels.shape), undecided=undecided)
 
     def signs(self, f: Array) -> Labels:
         rows = np.where(f > np.array(self.levels)[:, None], ABOVE, BELOW).astype(np.int8)

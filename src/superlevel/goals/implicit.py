@@ -65,7 +65,7 @@ class Implicit(Goal):
     @classmethod
     def parse(cls, text: str) -> Self | None:
         found = re.fullmatch(rf"\s*within\s+{NUMBER}\s*%\s+of\s+the\s+max(?:imum)?\s*", text)
-        return None if found is None else cls(float(found[1]) / 100)
+        return None if found is None else cls(as_number("percentage", float(found[1]), above=0.0, below=100.0) / 100)
 
     @property
     def groups(self) -> tuple[str, ...]:
