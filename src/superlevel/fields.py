@@ -105,8 +105,8 @@ FIELDS = (
     ),
     Field(
         name="ridge",
-        meaning="Regularisation of designs and estimates; larger is cheaper and blurs more. The method chooses if it is "
-        "left out.",
+        meaning="Regularisation of designs and estimates; larger is cheaper and blurs more. The method chooses one if "
+        "it is left out.",
         default=None,
         check=_optional("ridge", at_least=0.0),
     ),

@@ -85,7 +85,7 @@ class RidgeBelief:
     shares: tuple[float, float]
     """Of delta, for ellipsoids and martingales; a kind whose share is zero is not used."""
     contradictions: tuple[Finding, ...] = ()
-    """What speaks against the assumptions. Nothing is declared where there is one, and later ones are not looked for."""
+    """What speaks against the assumptions. Where there is one, nothing is declared, and nothing more is looked for."""
 
     pilot: ClassVar[int] = 0
 
@@ -150,7 +150,7 @@ class RidgeBelief:
         return
 
     def relief(self, points: Indices) -> Array:
-        """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y where ||theta|| <= 1."""
+        """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y."""
         arms, sigma = self.setting.features.array, self.setting.deviations
         information = linalg.moment(arms, self.statistics.information)
         linalg.add_to_diagonal(information, 1.0)
@@ -344,8 +344,8 @@ class Ridge:
         limits += ["misspecification"] * bool(problem.misspecification)
         spanned = "" if problem.norm is not None else ", with f in the span of the kernel's features"
         promise = (
-            f"all labels are right at every moment with probability {1 - problem.delta:g}, for sub-Gaussian noise and a "
-            f"{' and a '.join(limits)} as given{spanned}{near(problem.tolerance)}"
+            f"all labels are right at every moment with probability {1 - problem.delta:g}, for sub-Gaussian noise and "
+            f"a {' and a '.join(limits)} as given{spanned}{near(problem.tolerance)}"
         )
         return Guarantee(
             promise=promise,

@@ -134,7 +134,7 @@ class RipsBelief:
         return
 
     def relief(self, points: Indices) -> Array:
-        """(phi_y' A^-1 phi_x)^2 / (phi_y' A^-1 phi_y . phi_x' A^-1 phi_x), A that of the last round, or of all points."""
+        """(phi_y' A^-1 phi_x)^2 / (phi_y' A^-1 phi_y . phi_x' A^-1 phi_x), A of the last round or of all points."""
         arms = self.setting.features.array
         weights = np.full(len(arms), 1 / len(arms)) if self.plan is None else self.plan.weights
         seen = linalg.whiten(information_factor(arms, weights, ridge=self.setting.ridge), arms)

@@ -3,11 +3,11 @@
 The state is a function of (what was given, seed, entries), and of nothing else. The measurements go through
 `Method.update`, as those of a simulation do:
 
-- where labels depend on the measurements alone, all of them are one batch, in canonical order, so that neither the order
-  in which results came nor who looked in between makes a difference;
-- otherwise they come in the portions between two plans. A plan whose results all came in one portion is a batch that was
-  told as a whole, as in a simulation; no later plan can have been chosen by a part of it. The rest of a portion is a
-  batch that nobody planned as it came;
+- where labels depend on the measurements alone, all of them are one batch, in canonical order, so that neither the
+  order in which results came nor who looked in between makes a difference;
+- otherwise they come in the portions between two plans. A plan whose results all came in one portion is a batch that
+  was told as a whole, as in a simulation; no later plan can have been chosen by a part of it. The rest of a portion is
+  a batch that nobody planned as it came;
 - rounds are told one after the other, each as a whole.
 
 No plan is ever made anew: plans, designs and estimates are read from the log.

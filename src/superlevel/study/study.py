@@ -34,7 +34,7 @@ from superlevel.study.events import Closed, Corrected, Created, Payload, Told, W
 from superlevel.study.ledger import Fate, Ledger, fold, opened, shut
 from superlevel.study.matching import locate
 from superlevel.study.results import Receipt, Result, Ticket, Tickets
-from superlevel.study.status import Status
+from superlevel.study.status import Reading, Status
 from superlevel.study.storage import open_storage
 from superlevel.study.storage.protocol import Entry, Lease, Note, Storage, StorageError
 from superlevel.study.storage.refusals import check_text
@@ -297,7 +297,7 @@ class Study:
             self._known = replay.continued(self._known, ledger)
         return self._known
 
-    def _note(self, reading: status.Reading) -> None:
+    def _note(self, reading: Reading) -> None:
         """Store the labels beside the log, for `status` to show at once."""
         with suppress(StorageError):  # it is a cache: whoever may only read gets the same labels more slowly
             self._storage.note(self._name, Note(reading.entries, reading.model_dump_json()))
@@ -324,7 +324,7 @@ class Study:
         found = status.reading(self.knowledge) if reading is None else reading
         return status.of(self._name, self._ledger, self._storage.leases(self._name), found)
 
-    def cached(self) -> status.Reading | None:
+    def cached(self) -> Reading | None:
         """The latest labels that were computed before; None where there are none, or something was corrected since."""
         return status.earlier(self._ledger, self._storage.noted(self._name))
 

@@ -214,13 +214,14 @@ def _bound(known: Knowledge, item: Asking) -> tuple[float | None, list[str]]:
     if found is None:
         return None, []
     gap = kept.value / kept.lower_bound - 1 if kept.lower_bound > 0 else np.inf
+    wrong = []
     if found.lower_bound < kept.lower_bound * (1 - ROUNDING):
-        return gap, [f"entry {item.seq}: {kept.lower_bound:.6g} is claimed, {found.lower_bound:.6g} is proved"]
-    if kept.value < found.value * (1 - ROUNDING):
-        return gap, [f"entry {item.seq}: a value of {kept.value:.6g} is claimed, {found.value:.6g} is what it is"]
-    if item.asked.weights is not None and item.asked.weights != kept.weights:
-        return gap, [f"entry {item.seq}: points are drawn from another distribution than the design"]
-    return gap, []
+        wrong.append(f"entry {item.seq}: {kept.lower_bound:.6g} is claimed, {found.lower_bound:.6g} is proved")
+    elif kept.value < found.value * (1 - ROUNDING):
+        wrong.append(f"entry {item.seq}: a value of {kept.value:.6g} is claimed, {found.value:.6g} is what it is")
+    elif item.asked.weights is not None and item.asked.weights != kept.weights:
+        wrong.append(f"entry {item.seq}: points are drawn from another distribution than the design")
+    return gap, wrong
 
 
 def _view(known: Knowledge, method: Method, state: State, asked: Asked) -> View:

@@ -93,8 +93,17 @@ def run(
     with common.working("loading scipy and scikit-learn, and looking at the problem"):
         if "kernel" not in given["fit"]:
             domain = Domain(domain.points, kernels.parse(kernel), names=domain.names)
-        limits = {"bound": bound, "norm": norm, "misspecification": misspecification, "tolerance": tolerance}
-        problem = Problem(domain, goal=wanted, delta=delta, ridge=ridge, **limits, **given)
+        problem = Problem(
+            domain,
+            goal=wanted,
+            bound=bound,
+            norm=norm,
+            delta=delta,
+            misspecification=misspecification,
+            tolerance=tolerance,
+            ridge=ridge,
+            **given,
+        )
         from superlevel.study.study import Study  # noqa: PLC0415  slow to import, and --help needs none of it
 
         _check(method, confidence, problem, batch)
@@ -144,10 +153,11 @@ def _is_auto(text: str) -> bool:
 def _check(method: str | None, confidence: str | None, problem: Problem, batch: int | None) -> None:
     """Mistakes that concern several options, in the words of the command line."""
     from superlevel.methods import CONFIDENCES, NAMES  # noqa: PLC0415
+    from superlevel.methods.make import as_confidence  # noqa: PLC0415
 
     if method is not None and method not in NAMES:
         raise InputError("--method", repr(method), f"choose out of {', '.join(NAMES)}")
-    kind = CONFIDENCES.get(confidence or "")
+    kind = as_confidence(confidence) if confidence in CONFIDENCES else None
     if kind is not None and kind.given_only and problem.fit:
         raise InputError(f"--{problem.fit[0]}", AUTO, "a guarantee needs kernel, noise and mean: give a value")
     if kind is not None and kind.in_rounds and batch is not None:
