@@ -30,9 +30,9 @@ from superlevel.bounds.planning import best_rounds, best_tight_rounds
 from superlevel.cli.reproduce import Bar
 from superlevel.goals import ABOVE, BELOW, Threshold
 from superlevel.oracles import Oracle, Student
-from superlevel.report.curves import BLACK, BLUE, GREY, ORANGE, SOLID, VERMILION, Style
-from superlevel.report.factors import Cloud, draw_factors
+from superlevel.report.styles import BLACK, BLUE, GREY, ORANGE, SOLID, VERMILION, Style
 from superlevel.reproduce import linear, runner
+from superlevel.reproduce.drawing.factors import Cloud, draw_factors
 from superlevel.reproduce.engines import Processes, Work, cores
 from superlevel.reproduce.outcome import DPI, scores
 from superlevel.reproduce.settings import Entry, Figure, Row, Setting, Values

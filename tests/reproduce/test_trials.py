@@ -20,9 +20,9 @@ from superlevel.confidence.rkhs import RkhsWidth
 from superlevel.goals import ABOVE, BELOW, FractionOfMax, Threshold
 from superlevel.methods import Method
 from superlevel.records import Stop
-from superlevel.reproduce.worker_setup import quiet
 from superlevel.reproduce.trials import Loose, LowerBound, OfRank, Simulated, at, f1, last_correct
 from superlevel.simulation import Run, Step, simulate
+from superlevel.worker_setup import quiet
 from tests.reproduce.small import ARMS, GP, Apart, setting
 
 MASKS = st.integers(1, 12).flatmap(

@@ -25,8 +25,8 @@ from superlevel.arrays import Array
 from superlevel.bounds.setting import as_features
 from superlevel.design import information_factor
 from superlevel.features import Features
-from superlevel.report.allocations import Allocation, draw_allocations
 from superlevel.reproduce.claims import Above, Claim, judge
+from superlevel.reproduce.drawing.allocations import Allocation, draw_allocations
 from superlevel.reproduce.outcome import Outcome, Table, error_of
 from superlevel.reproduce.settings import Entry, Figure, Row, Setting, Values
 from superlevel.reproduce.worlds import Surface
