@@ -36,6 +36,10 @@ class Estimator:
     deviation: Deviation
     """Infinite where the count is too small for the estimate."""
 
+    def __repr__(self) -> str:
+        """By the name alone: the addresses of functions differ from process to process."""
+        return f"Estimator(name={self.name!r})"
+
 
 def _catoni(samples: ArrayLike | Products, *, variance: float | Array, delta: float) -> float | Array:
     return catoni(samples, variance=variance, delta=delta)
