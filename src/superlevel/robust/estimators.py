@@ -26,7 +26,7 @@ class Deviation(Protocol):
     def __call__(self, count: int, *, variance: Numbers, delta: float) -> Numbers: ...
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
 class Estimator:
     """A way to estimate a mean, and how far off it may be: for each direction by itself."""
 
