@@ -19,7 +19,8 @@ from matplotlib.path import Path
 from superlevel.arrays import Array
 from superlevel.goals import ABOVE, BELOW, UNDECIDED
 from superlevel.report.campaign import WORDS, Campaign
-from superlevel.report.drawing import FACES, HATCHES, RANKED, draw
+from superlevel.report.classes import FACES, HATCHES
+from superlevel.report.drawing import RANKED, draw
 from tests.report.test_campaign import bare, example, lattice
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from superlevel.arrays import Array, Indices, Labels
 from superlevel.files import replacing
-from superlevel.goals import ABOVE, BELOW, UNDECIDED
+from superlevel.goals import ABOVE, BELOW, UNDECIDED, Goal
 
 if TYPE_CHECKING:
     from superlevel.report.stopping import Stopping
@@ -44,7 +44,7 @@ class Campaign:
     points: Array
     """(n, d)"""
     labels: Labels
-    """(n,) +1 above, 0 undecided, -1 below."""
+    """(n,) +1 above, 0 undecided, -1 below; (k, n) for k levels."""
     counts: Indices
     """(n,) measurements at each point."""
     averages: Array
@@ -68,6 +68,8 @@ class Campaign:
     """(measurements, undecided points) over time."""
     stopping: Stopping | None = None
     """When each point was decided, and what that took."""
+    goal: Goal | None = None
+    """Whose classes and levels are drawn; None is one level, with points above and below."""
 
 
 def rows(campaign: Campaign) -> list[dict[str, object]]:

@@ -1,0 +1,65 @@
+"""How labels are drawn: the classes that points are in, each with its name, its colour and its hatching."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import to_hex, to_rgb
+
+from superlevel.arrays import Mask
+from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes, decided
+from superlevel.report.campaign import WORDS, Campaign
+
+# Orange and blue stay apart for any colour vision. In grey, above is dark, below is light, and undecided is hatched.
+# The classes between several levels have colours between those two.
+FACES = {ABOVE: "#d07a1e", UNDECIDED: "#ffffff", BELOW: "#c9dcec"}
+HATCHES = {ABOVE: None, UNDECIDED: "////", BELOW: None}
+HATCHING = "0.55"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Class:
+    """Points that are drawn alike."""
+
+    name: str
+    points: Mask
+    """(n,) which points are in it."""
+    face: str
+    hatch: str | None = None
+
+    @property
+    def size(self) -> int:
+        """Points in it."""
+        return int(self.points.sum())
+
+    def look(self, *, outlined: bool = False) -> dict[str, Any]:
+        """What a patch takes."""
+        edge = HATCHING if self.hatch else "0.35" if outlined else "none"
+        return {"facecolor": self.face, "hatch": self.hatch, "edgecolor": edge, "linewidth": 0.8 * outlined}
+
+
+def drawn(campaign: Campaign) -> tuple[Class, ...]:
+    """The classes in the order in which they are named: from the highest, and undecided points before the lowest."""
+    names = (WORDS[BELOW], WORDS[ABOVE]) if campaign.goal is None else campaign.goal.groups
+    sure, (number, _) = decided(campaign.labels), classes(campaign.labels)
+    found = [
+        Class(name=name, points=sure & (number == c), face=_between(c / (len(names) - 1)))
+        for c, name in enumerate(names)
+    ]
+    unsure = Class(name=WORDS[UNDECIDED], points=~sure, face=FACES[UNDECIDED], hatch=HATCHES[UNDECIDED])
+    return (*found[:0:-1], unsure, found[0])
+
+
+def levels(campaign: Campaign) -> tuple[float, ...]:
+    """The levels: the goal's, or where the level is thought to be; empty while nothing is known of it."""
+    if campaign.goal is not None and campaign.goal.levels:
+        return campaign.goal.levels
+    return () if campaign.level is None else (campaign.level,)
+
+
+def _between(part: float) -> str:
+    """The colour that is this part of the way from the lowest class to the highest."""
+    low, high = np.array(to_rgb(FACES[BELOW])), np.array(to_rgb(FACES[ABOVE]))
+    return to_hex(tuple((1 - part) * low + part * high))
