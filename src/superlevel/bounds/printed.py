@@ -59,7 +59,9 @@ def implicit_printed(
     sound = as_noise(noise, domain.n)
     unit = information(sound.sigma, delta)
     instance = make_instance(domain, given, share, loudness=sound.loudness, mean=mean, ridge=ridge, rtol=rtol)
-    everyone = np.flatnonzero(from_maximum(share, given) <= 0.0)  # the printed term asks for all of them, movable or not
+    everyone = np.flatnonzero(
+        from_maximum(share, given) <= 0.0
+    )  # the printed term asks for all of them, movable or not
     instance = _Either(**vars(replace(instance, outside=everyone)))
     options = [np.flatnonzero(instance.gaps[x]) for x in instance.outside]
     few = float(np.prod([float(len(some)) for some in options])) <= FEW
