@@ -39,7 +39,7 @@ def example(points: Array, **given: Any) -> Campaign:
         "mean": mean,
         "lower": mean - half,
         "upper": mean + half,
-        "level": level,
+        "levels": (level,),
         "next": follow,
         "reasons": tuple(
             Reason(ticket=at, point=int(point), serves=((int(point), 0.5), (0, 0.34), (n - 1, 0.004)))
@@ -60,7 +60,7 @@ def lattice(rows: int, columns: int) -> Array:
 def bare(points: Array) -> Campaign:
     """Nothing is known."""
     n = len(points)
-    unknown = {"mean": None, "lower": None, "upper": None, "level": None, "next": np.empty(0, dtype=np.int64)}
+    unknown = {"mean": None, "lower": None, "upper": None, "levels": (), "next": np.empty(0, dtype=np.int64)}
     none = {"labels": np.zeros(n, np.int8), "counts": np.zeros(n, np.int64), "averages": np.full(n, np.nan)}
     return example(points, **unknown, **none, reasons=(), facts=(), doubts=(), progress=())
 

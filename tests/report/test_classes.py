@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.contour import QuadContourSet
 
 from superlevel.arrays import Array
-from superlevel.goals import ABOVE, BELOW, Band, FractionOfMax, Goal, Levels, Threshold
+from superlevel.goals import ABOVE, BELOW, Band, Goal, Levels
 from superlevel.report.campaign import Campaign
 from superlevel.report.classes import FACES, drawn
 from superlevel.report.drawing import draw
@@ -20,7 +20,7 @@ from tests.report.test_drawing import cells, cloud, legend_texts
 
 def contoured(points: Array, goal: Goal) -> Campaign:
     """The example with the labels that its intervals give for the levels of the goal."""
-    campaign = example(points, goal=goal, level=None)
+    campaign = example(points, groups=goal.groups, levels=goal.levels)
     assert campaign.lower is not None
     assert campaign.upper is not None
     values = np.array(goal.levels)[:, None]
@@ -52,7 +52,7 @@ def test_every_level_that_the_mean_crosses_has_a_line(goal: Goal) -> None:
     (along, _) = draw(contoured(lattice(40, 1)[:, :1], goal)).axes
     heights = [line.get_ydata() for line in along.lines if str(line.get_label()).startswith("level ")]
     assert heights == [[level, level] for level in goal.levels]
-    high = replace(contoured(lattice(12, 9), goal), goal=Levels([goal.levels[0], 70.0]))
+    high = replace(contoured(lattice(12, 9), goal), levels=(goal.levels[0], 70.0))
     assert "mean at the level 0.3" in legend_texts(draw(high))
 
 
@@ -65,14 +65,3 @@ def test_classes_get_darker_from_the_lowest_to_the_highest() -> None:
     assert np.diff(greys).min() > 0.05
     assert [each.name for each in found if each.hatch] == ["undecided"]
     assert np.array([each.points for each in found]).sum(axis=0).tolist() == [1] * 108
-
-
-@pytest.mark.parametrize("goal", [Threshold(0.5), FractionOfMax(0.2)], ids=repr)
-def test_a_goal_with_one_level_is_drawn_as_before(goal: Goal) -> None:
-    plain = example(lattice(12, 9), level=0.5)
-    figures = [draw(plain), draw(replace(plain, goal=goal))]
-    assert legend_texts(figures[0]) == legend_texts(figures[1])
-    before, after = (cells(figure.axes[0]) for figure in figures)
-    assert before.keys() == after.keys()
-    for name, corners in before.items():
-        np.testing.assert_array_equal(corners, after[name])

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.colors import to_hex, to_rgb
 
 from superlevel.arrays import Mask
-from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes, decided
-from superlevel.report.campaign import WORDS, Campaign
+from superlevel.goals import ABOVE, BELOW, UNDECIDED
+from superlevel.report.campaign import UNDECIDED_CLASS, Campaign
 
 # Orange and blue stay apart for any colour vision. In grey, above is dark, below is light, and undecided is hatched.
 # The classes between several levels have colours between those two.
@@ -42,21 +42,14 @@ class Class:
 
 def drawn(campaign: Campaign) -> tuple[Class, ...]:
     """The classes in the order in which they are named: from the highest, and undecided points before the lowest."""
-    names = (WORDS[BELOW], WORDS[ABOVE]) if campaign.goal is None else campaign.goal.groups
-    sure, (number, _) = decided(campaign.labels), classes(campaign.labels)
-    found = [
-        Class(name=name, points=sure & (number == c), face=_between(c / (len(names) - 1)))
-        for c, name in enumerate(names)
-    ]
-    unsure = Class(name=WORDS[UNDECIDED], points=~sure, face=FACES[UNDECIDED], hatch=HATCHES[UNDECIDED])
-    return (*found[:0:-1], unsure, found[0])
+    return tuple(_class(campaign, number, name) for number, name in campaign.words.items())
 
 
-def levels(campaign: Campaign) -> tuple[float, ...]:
-    """The levels: the goal's, or where the level is thought to be; empty while nothing is known of it."""
-    if campaign.goal is not None and campaign.goal.levels:
-        return campaign.goal.levels
-    return () if campaign.level is None else (campaign.level,)
+def _class(campaign: Campaign, number: int, name: str) -> Class:
+    points = campaign.classes == number
+    if number == UNDECIDED_CLASS:
+        return Class(name=name, points=points, face=FACES[UNDECIDED], hatch=HATCHES[UNDECIDED])
+    return Class(name=name, points=points, face=_between(number / (len(campaign.groups) - 1)))
 
 
 def _between(part: float) -> str:

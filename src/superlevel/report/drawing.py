@@ -21,7 +21,7 @@ from scipy.spatial import cKDTree
 
 from superlevel.arrays import Array, Indices
 from superlevel.report.campaign import Campaign
-from superlevel.report.classes import drawn, levels
+from superlevel.report.classes import drawn
 
 RANKED = 200  # points of a ranking: more would be thinner than a line
 ALIKE = 3.0  # extents whose ratio is at most this are drawn to one scale
@@ -173,7 +173,7 @@ def _draw_levels(axes: Axes, grid: _Grid, campaign: Campaign) -> tuple[float, ..
     nodes = np.full((grid.second.places.size, grid.first.places.size), np.nan)
     if mean is None or min(nodes.shape) < 2:
         return ()
-    crossed = tuple(level for level in levels(campaign) if (mean > level).any() and (mean < level).any())
+    crossed = tuple(level for level in campaign.levels if (mean > level).any() and (mean < level).any())
     if crossed:
         nodes[grid.second.index, grid.first.index] = mean
         values = np.ma.masked_invalid(nodes)
@@ -192,7 +192,7 @@ def _draw_profile(campaign: Campaign) -> Figure:
 
 
 def _draw_ranking(campaign: Campaign) -> Figure:
-    centre, known = _centre(campaign), levels(campaign)
+    centre, known = _centre(campaign), campaign.levels
     # the next batch first, then what is near a level
     far = np.abs(centre - np.array(known or [np.median(centre)])[:, None]).min(axis=0)
     first = np.lexsort([far, ~np.isin(np.arange(len(centre)), campaign.next)])[:RANKED]
@@ -244,7 +244,7 @@ def _draw_known(axes: Axes, campaign: Campaign, chosen: Indices, at: Array, side
             _fill(axes, _rectangles(sides, np.column_stack([lower, upper])), campaign, chosen)
     if campaign.mean is not None:
         lines += axes.plot(at, campaign.mean[chosen], "-" if len(at) > 1 else "_", color="0.15", lw=1.3, label="mean")
-    for level in levels(campaign):
+    for level in campaign.levels:
         lines.append(axes.axhline(level, color="black", lw=1.1, ls=(0, (5, 2)), label=f"level {level:.4g}"))
     return lines
 
@@ -258,7 +258,7 @@ def _centre(campaign: Campaign) -> Array:
     lower, upper = interval
     bounded = np.isfinite(lower) & np.isfinite(upper)
     middle = 0.5 * (np.where(bounded, lower, 0.0) + np.where(bounded, upper, 0.0))
-    return np.nan_to_num(np.where(bounded, middle, campaign.averages), nan=float(np.mean(levels(campaign) or 0.0)))
+    return np.nan_to_num(np.where(bounded, middle, campaign.averages), nan=float(np.mean(campaign.levels or 0.0)))
 
 
 def _interval(campaign: Campaign) -> tuple[Array, Array] | None:
@@ -272,7 +272,7 @@ def _interval(campaign: Campaign) -> tuple[Array, Array] | None:
 def _heights(campaign: Campaign, chosen: Indices) -> tuple[float, float]:
     """What of f is to be seen."""
     given = (campaign.mean, campaign.lower, campaign.upper, campaign.averages)
-    values = np.concatenate([*(values[chosen] for values in given if values is not None), levels(campaign)])
+    values = np.concatenate([*(values[chosen] for values in given if values is not None), campaign.levels])
     values = values[np.isfinite(values)]
     if values.size == 0:
         return 0.0, 1.0
