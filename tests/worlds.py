@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import superlevel as sl
 from superlevel.arrays import Array
-from superlevel.confidence.rips import Rips
+from superlevel.confidence.rips import RipsBelief
+from superlevel.confidence.rips_estimate import Setting
 from superlevel.records import Choice, Plan
 
 
@@ -32,10 +35,10 @@ def apart(values: list[float], *, goal: sl.Goal, **options: float) -> tuple[sl.P
     return problem, sl.oracles.Gaussian(truth, noise=given["noise"])
 
 
-def rips(method: sl.methods.Method) -> Rips:
-    """The confidence of a method in rounds."""
-    assert isinstance(method.confidence, Rips)
-    return method.confidence
+def rips(method: sl.methods.Method) -> Setting:
+    """The setting of a method in rounds: its features, its estimator and its rounds."""
+    assert isinstance(method.prior, RipsBelief)
+    return method.prior.setting
 
 
 def proof(plan: Plan | Choice) -> sl.design.Design:
@@ -48,3 +51,9 @@ def promise(plan: Plan) -> float:
     """The precision of a round."""
     assert plan.precision is not None
     return plan.precision
+
+
+def at(plan: Plan, points: list[int], origin: str) -> Plan:
+    """A plan for other points, as if it had been asked for."""
+    counts = np.bincount(points, minlength=len(plan.counts))
+    return replace(plan, counts=counts, weights=counts / counts.sum(), origin=origin)
