@@ -18,7 +18,7 @@ from superlevel.errors import InputError
 from superlevel.goals.protocol import Goal, combined
 from superlevel.goals.reading import ABOVE, BELOW, UNDECIDED, Bounds, Reading, apply_tolerance, declared
 
-NUMBER = r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
+NUMBER = r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
 
 
 class Explicit(Goal):
@@ -123,7 +123,8 @@ class Band(Explicit):
 
     @property
     def question(self) -> str:
-        return f"between {self.low:g} and {self.high:g}"
+        low, high = in_words(self.levels)
+        return f"between {low} and {high}"
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
@@ -132,7 +133,8 @@ class Band(Explicit):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        return (f"below {self.low:g}", self.question, f"above {self.high:g}")
+        low, high = in_words(self.levels)
+        return (f"below {low}", self.question, f"above {high}")
 
     def wanted(self, labels: Labels) -> Labels:
         low, high = labels
@@ -156,7 +158,10 @@ class Levels(Explicit):
     form: ClassVar[str] = "levels 5, 10, 20"
 
     def __post_init__(self) -> None:
-        given = (self.values,) if isinstance(self.values, int | float) else tuple(self.values)
+        try:
+            given: tuple[object, ...] = tuple(self.values)
+        except TypeError:  # one number
+            given = (self.values,)
         if not given:
             raise InputError("Levels.values", "empty", "give at least one level")
         checked = tuple(as_number(f"Levels.values[{k}]", value) for k, value in enumerate(given))
@@ -170,7 +175,7 @@ class Levels(Explicit):
 
     @property
     def question(self) -> str:
-        return f"levels {', '.join(f'{value:g}' for value in self.values)}"
+        return f"levels {', '.join(in_words(self.levels))}"
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
@@ -179,7 +184,7 @@ class Levels(Explicit):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        names = [f"{value:g}" for value in self.values]
+        names = in_words(self.levels)
         between = [f"{low} to {high}" for low, high in zip(names, names[1:], strict=False)]
         return (f"below {names[0]}", *between, f"above {names[-1]}")
 
@@ -190,3 +195,9 @@ class Levels(Explicit):
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, "values": list(self.values)}
+
+
+def in_words(levels: Sequence[float]) -> list[str]:
+    """Each level with six digits, or with all of its digits where six do not tell the levels apart."""
+    short = [f"{level:g}" for level in levels]
+    return short if len(set(short)) == len(short) else [repr(level) for level in levels]
