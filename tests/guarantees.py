@@ -33,6 +33,8 @@ from sklearn.gaussian_process.kernels import RBF
 import superlevel as sl
 from superlevel import design, robust
 from superlevel.arrays import Array
+from superlevel.confidence.rips import RipsBelief
+from superlevel.confidence.rounds import Schedule
 from superlevel.records import State
 
 DELTA = 0.1
@@ -111,11 +113,11 @@ SETTINGS: dict[str, Callable[[str, np.random.Generator], World]] = {
 }
 
 
-def run_once(setting: str, name: str, schedule: str, seed: int) -> Outcome:
+def run_once(setting: str, name: str, schedule: Schedule, seed: int) -> Outcome:
     """One run of a method in a setting, judged by its theorem."""
     world = SETTINGS[setting](name, np.random.default_rng([seed, len(setting)]))
     problem, values = world.problem, world.oracle.values
-    state, error = _run(sl.methods.make(name, problem, schedule=schedule), world.oracle, seed)
+    state, error = _run(sl.methods.make(name, problem, confidence=sl.Rips(schedule=schedule)), world.oracle, seed)
     blur = sl.bounds.resolution(
         problem.domain,
         values,
@@ -124,8 +126,8 @@ def run_once(setting: str, name: str, schedule: str, seed: int) -> Outcome:
         misspecification=problem.misspecification,
         ridge=RIDGE,
     ).value
-    level = problem.goal.value if isinstance(problem.goal, sl.Threshold) else (1 - EPSILON) * values.max()
-    kept, sure = state.found(), state.found(selective=True)
+    (level,) = problem.goal.levels or ((1 - EPSILON) * values.max(),)
+    kept, sure = state.not_below, state.above
     holds = (
         kept[values >= level + blur].all()
         and (values[kept] >= level - TOLERANCE - blur).all()
@@ -140,20 +142,21 @@ def run_once(setting: str, name: str, schedule: str, seed: int) -> Outcome:
 
 def _run(method: sl.methods.Method, oracle: sl.oracles.Oracle, seed: int) -> tuple[State, float]:
     """As `simulate` does, and with the largest error of an estimate beyond the bias, in precisions."""
-    state, error, values, goal = method.init(seed=seed), 0.0, oracle.values, method.problem.goal
-    truth = values - goal.value if isinstance(goal, sl.Threshold) else values[:, None] - (1 - EPSILON) * values
+    state, error, truth = method.init(seed=seed), 0.0, method.goal.combine(oracle.values)
     while state.stop is None:
         plan = method.ask(state)
         measured = oracle.measure(plan.indices, np.random.default_rng([seed, state.phase, 1]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sl.AssumptionWarning)  # of a bias beyond the precision: beta_bar has it
             state, info = method.tell(state, plan, measured)
-        off = float(np.nanmax(np.abs(info.estimates - truth)))
-        error = max(error, (off - (info.bias or 0.0)) / (info.precision or 1.0))
+        belief = state.belief
+        assert isinstance(belief, RipsBelief)
+        off = float(np.nanmax(np.abs(belief.values(method.goal) - truth)))
+        error = max(error, (off - (belief.bias or 0.0)) / (info.precision or 1.0))
     return state, error
 
 
-def violations(setting: str, name: str, schedule: str, runs: int, *, jobs: int = 1) -> list[Outcome]:
+def violations(setting: str, name: str, schedule: Schedule, runs: int, *, jobs: int = 1) -> list[Outcome]:
     """Many runs, in several processes."""
     if jobs == 1:
         return [run_once(setting, name, schedule, seed) for seed in range(runs)]
@@ -262,7 +265,8 @@ def methods_table(console: Console, runs: int, jobs: int) -> bool:
         *("largest error", "measurements", "spoken of"),
     )
     good = True
-    cases = list(product(SETTINGS, ("melk", "milk"), ("scaled", "tight")))
+    schedules: tuple[Schedule, ...] = ("scaled", "tight")
+    cases = list(product(SETTINGS, ("melk", "milk"), schedules))
     for setting, name, schedule in track(cases, description="running", console=console):
         outcomes = violations(setting, name, schedule, runs, jobs=jobs)
         count = sum(outcome.violated for outcome in outcomes)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from superlevel.confidence.rounds import Schedule
 from tests.guarantees import SETTINGS, rips_exceeded, violations
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize(("name", "schedule"), [("melk", "scaled"), ("milk", "tight")])
-def test_the_containments_of_the_theorem_hold(setting: str, name: str, schedule: str) -> None:
+def test_the_containments_of_the_theorem_hold(setting: str, name: str, schedule: Schedule) -> None:
     outcomes = violations(setting, name, schedule, 4)
     assert sum(outcome.violated for outcome in outcomes) <= 1  # of four runs, each with probability 0.1 at most
     assert sum(outcome.missed for outcome in outcomes) <= 1
