@@ -82,7 +82,8 @@ class Problem:
     def known_noise(self) -> float | Array:
         """The noise; an InputError where it is not given."""
         if self.noise is None:
-            raise InputError("noise", None, "give the standard deviation of one measurement: it cannot be estimated here")
+            remedy = "give the standard deviation of one measurement: it cannot be estimated here"
+            raise InputError("noise", None, remedy)
         return self.noise
 
     @property

@@ -152,7 +152,9 @@ class Estimated:
         self.inner.prior(stand_in(problem))  # what the confidence needs besides is missed here, not after the pilot
         none = Data(points=np.empty(0, dtype=np.int64), values=np.empty(0), noise=np.empty(0))
         pilot = estimation.pilot_size(problem.domain.points.shape[1], SIZE)
-        return EstimatedBelief(open=problem, data=none, found=None, inner=Unready(problem=problem, data=none, pilot=pilot))
+        return EstimatedBelief(
+            open=problem, data=none, found=None, inner=Unready(problem=problem, data=none, pilot=pilot)
+        )
 
     def update(self, belief: EstimatedBelief, batch: Batch) -> EstimatedBelief:
         """With a new estimate where one is due; otherwise the inner confidence takes the batch."""

@@ -126,7 +126,7 @@ class GaussianBelief:
             lower=np.maximum(known.lower, planned.mean - half), upper=np.minimum(known.upper, planned.mean + half)
         )
 
-    def fixed(self, _share: float, /) -> None:
+    def fixed(self, _share: float, /) -> Bounds | None:
         """None: every measurement may tell something."""
         return None
 
@@ -224,9 +224,7 @@ class OnPosterior(ABC):
     def prior(self, problem: Problem) -> GaussianBelief:
         prior = posterior.begin(problem.domain, noise=problem.known_noise, mean=problem.mean)
         counts = frozen(np.zeros(problem.domain.n, dtype=np.int64))
-        return GaussianBelief(
-            problem=problem, posterior=prior, widths=self.widths(problem, prior), counts=counts
-        )
+        return GaussianBelief(problem=problem, posterior=prior, widths=self.widths(problem, prior), counts=counts)
 
     def update(self, belief: GaussianBelief, batch: Batch) -> GaussianBelief:
         """Of a batch that nobody planned as a whole, each point is compared with what those before it predict."""
@@ -261,7 +259,9 @@ class Posterior(OnPosterior):
 
     def guarantee(self, problem: Problem) -> Guarantee:
         wide = f", give or take {problem.tolerance:g}" if problem.tolerance else ""
-        promise = f"every label is {self.beta:g} posterior deviations from the level{wide}: as right as kernel and noise are"
+        promise = (
+            f"every label is {self.beta:g} posterior deviations from the level{wide}: as right as kernel and noise are"
+        )
         return Guarantee(
             promise=promise,
             probability=None,

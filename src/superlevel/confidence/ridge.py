@@ -83,7 +83,7 @@ class RidgeBelief:
     shares: tuple[float, float]
     """Of delta, for ellipsoids and martingales; a kind whose share is zero is not used."""
     contradictions: tuple[Finding, ...] = ()
-    """What speaks against the assumptions. Nothing is declared where there is one, and later ones are not looked for."""
+    """What speaks against the assumptions. Where there is one, nothing is declared and no other is looked for."""
 
     pilot: ClassVar[int] = 0
 
@@ -143,12 +143,12 @@ class RidgeBelief:
         """All directions where no measurement tells anything, because all features are zero."""
         return None if self.setting.features.array.any() else self.bounds(share)
 
-    def probability(self, _level: float, /) -> None:
+    def probability(self, _level: float, /) -> Array | None:
         """None: f is fixed, and there is no model of it."""
         return None
 
     def relief(self, points: Indices) -> Array:
-        """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y where ||theta|| <= 1."""
+        """v_xy^2 / (v_y (v_x + sigma_x^2)), with v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y."""
         arms, sigma = self.setting.features.array, self.setting.deviations
         information = linalg.moment(arms, self.statistics.information)
         linalg.add_to_diagonal(information, 1.0)
@@ -339,8 +339,8 @@ class Ridge:
         limits += ["misspecification"] * bool(problem.misspecification)
         spanned = "" if problem.norm is not None else ", with f in the span of the kernel's features"
         promise = (
-            f"all labels are right at every moment with probability {1 - problem.delta:g}, for sub-Gaussian noise and a "
-            f"{' and a '.join(limits)} as given{spanned}{near(problem.tolerance)}"
+            f"all labels are right at every moment with probability {1 - problem.delta:g}, for sub-Gaussian noise and "
+            f"a {' and a '.join(limits)} as given{spanned}{near(problem.tolerance)}"
         )
         return Guarantee(
             promise=promise,

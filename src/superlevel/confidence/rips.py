@@ -129,12 +129,12 @@ class RipsBelief:
         known, slack = np.where(zero, setting.mean, np.nan), setting.misspecification
         return Bounds(lower=known - slack, upper=known + slack)
 
-    def probability(self, _level: float, /) -> None:
+    def probability(self, _level: float, /) -> Array | None:
         """None: f is fixed, and there is no model of it."""
         return None
 
     def relief(self, points: Indices) -> Array:
-        """(phi_y' A^-1 phi_x)^2 / (phi_y' A^-1 phi_y . phi_x' A^-1 phi_x), A that of the last round, or of all points."""
+        """(phi_y' A^-1 phi_x)^2 / (phi_y' A^-1 phi_y . phi_x' A^-1 phi_x), A of the last round or of all points."""
         arms = self.setting.features.array
         weights = np.full(len(arms), 1 / len(arms)) if self.plan is None else self.plan.weights
         seen = linalg.whiten(information_factor(arms, weights, ridge=self.setting.ridge), arms)
@@ -173,7 +173,9 @@ class Rips:
     def prior(self, problem: Problem) -> RipsBelief:
         setting = self._setting(problem)
         _check_zero(problem, setting)
-        untested = Finding(assumption="bound", verdict=Verdict.UNTESTED, number=0.0, sentence="no round is complete yet")
+        untested = Finding(
+            assumption="bound", verdict=Verdict.UNTESTED, number=0.0, sentence="no round is complete yet"
+        )
         return RipsBelief(problem=problem, setting=setting, measured=np.empty(0), findings=(untested,))
 
     def update(self, belief: RipsBelief, batch: Batch) -> RipsBelief:

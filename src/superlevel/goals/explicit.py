@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -143,7 +144,7 @@ class Band(Explicit):
 
 @dataclass(frozen=True)
 class Levels(Explicit):
-    """The classes of a contour map: k levels divide the points into k + 1 classes. The labels have a row for each level.
+    """The classes of a contour map: k levels divide the points into k + 1 classes. Labels have a row for each level.
 
     `superlevel.goals.classes` gives the lowest and the highest class that each point may still be in.
 
@@ -165,7 +166,7 @@ class Levels(Explicit):
         if not given:
             raise InputError("Levels.values", "empty", "give at least one level")
         checked = tuple(as_number(f"Levels.values[{k}]", value) for k, value in enumerate(given))
-        if any(one >= other for one, other in zip(checked, checked[1:], strict=False)):
+        if any(one >= other for one, other in pairwise(checked)):
             raise InputError("Levels.values", repr(list(checked)), "give levels in ascending order, each once")
         object.__setattr__(self, "values", checked)
 
@@ -185,7 +186,7 @@ class Levels(Explicit):
     @property
     def groups(self) -> tuple[str, ...]:
         names = in_words(self.levels)
-        between = [f"{low} to {high}" for low, high in zip(names, names[1:], strict=False)]
+        between = [f"{low} to {high}" for low, high in pairwise(names)]
         return (f"below {names[0]}", *between, f"above {names[-1]}")
 
     def wanted(self, labels: Labels) -> Labels:

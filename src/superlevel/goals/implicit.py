@@ -52,7 +52,7 @@ class Implicit(Goal):
         return bool((labels == BELOW).all()) and (not tolerance or highest <= tolerance)
 
     def critical(self, f: Array) -> tuple[tuple[float, Array], ...]:
-        """The level is a share of the maximum, so a point that may be the maximum matters like one that may be at it."""
+        """The level is a share of the maximum: a point that may be the maximum matters like one that may be at it."""
         return (1.0, f - self.level(f)), ((1 - self.epsilon) ** 2, f - float(f.max()))
 
     @property
@@ -115,7 +115,7 @@ class FractionOfMax(Implicit):
         return np.abs(values)
 
     def needed(self, undecided: Mask, values: Array, /) -> Mask:
-        """A point that seems to be in the set needs all its pairs; for one that seems out the clearest pair is enough."""
+        """A point that seems to be in the set needs all its pairs; one that seems out needs the clearest pair only."""
         wanted, clearest = undecided.copy(), values.argmin(axis=1)
         seem_out = np.flatnonzero((values.min(axis=1) < 0) & undecided.any(axis=1))
         wanted[seem_out] = False

@@ -1,7 +1,7 @@
 """What every goal answers. No other code asks which goal it has.
 
-A goal needs the signs of some *directions*, linear functions of f. The direction of a point x is f(x), compared with one
-or several levels; the direction of an ordered pair (x, x') is f(x) - share f(x'), compared with zero. Rules aim at
+A goal needs the signs of some *directions*, linear functions of f. The direction of a point x is f(x), compared with
+one or several levels; the direction of an ordered pair (x, x') is f(x) - share f(x'), compared with zero. Rules aim at
 undecided directions, confidences bound them, and goals read the bounds.
 """
 
