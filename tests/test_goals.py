@@ -164,7 +164,9 @@ def test_a_direction_is_a_point_or_a_pair_with_a_share_of_the_second(mean: float
     f = np.full(3, mean)
     np.testing.assert_array_equal(Threshold(20.0).combine(f), f)
     assert Threshold(20.0).share == 0.0
-    np.testing.assert_allclose(FractionOfMax(epsilon).combine(f), np.full((3, 3), mean - (1 - epsilon) * mean), atol=1e-9)
+    np.testing.assert_allclose(
+        FractionOfMax(epsilon).combine(f), np.full((3, 3), mean - (1 - epsilon) * mean), atol=1e-9
+    )
     assert FractionOfMax(epsilon).share == 1 - epsilon
     assert FractionOfMax(epsilon).by_points() == FractionByPoints(epsilon)
     assert FractionByPoints(epsilon).share == 0.0

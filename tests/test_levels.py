@@ -28,7 +28,7 @@ from superlevel.goals import (
 )
 
 # Gaps between levels are far above rounding.
-LEVELS = st.lists(st.integers(-10**6, 10**6), min_size=1, max_size=5, unique=True).map(
+LEVELS = st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=5, unique=True).map(
     lambda drawn: Levels([number / 10**5 for number in sorted(drawn)])
 )
 SEEDS = st.integers(0, 2**32 - 1)

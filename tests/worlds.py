@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def paper_problem(goal: sl.Goal, *, seed: int = 0) -> sl.Problem:
 def apart(values: list[float], *, goal: sl.Goal, **options: float) -> tuple[sl.Problem, sl.oracles.Oracle]:
     """Arms that have nothing to do with each other, x_i = e_i."""
     truth = np.array(values)
-    given = {"noise": 0.1, "bound": float(np.abs(truth).max()) or 1.0, **options}
+    given: dict[str, Any] = {"noise": 0.1, "bound": float(np.abs(truth).max()) or 1.0, **options}
     problem = sl.Problem(sl.Domain(np.eye(len(truth))), goal=goal, **given)
     return problem, sl.oracles.Gaussian(truth, noise=given["noise"])
 

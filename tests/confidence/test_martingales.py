@@ -15,9 +15,9 @@ from sklearn.gaussian_process.kernels import RBF
 from superlevel.arrays import Array, Indices
 from superlevel.confidence import ellipsoids, martingales
 from superlevel.confidence.martingales import KAPPA, LEAST, RHOS, Martingales
-from superlevel.sufficient_statistics import nothing, summed
 from superlevel.features import embed
 from superlevel.goals import Bounds
+from superlevel.sufficient_statistics import nothing, summed
 
 Law = Callable[[np.random.Generator, int], Array]
 LAWS: dict[str, Law] = {
@@ -280,7 +280,9 @@ def test_what_rounding_hides_is_not_claimed() -> None:
         truth = gram @ weights / np.sqrt(weights @ gram @ weights)
         information = np.where(np.arange(20) < 2, 1e20, 0.0)
         found = (
-            martingales.begin(features).told(features, information, information * truth, np.zeros(20)).bounds(features, 0.1)
+            martingales.begin(features)
+            .told(features, information, information * truth, np.zeros(20))
+            .bounds(features, 0.1)
         )
         assert ((found.lower - 1e-5 <= truth) & (truth <= found.upper + 1e-5)).all()
 

@@ -23,9 +23,7 @@ ALL, BOTH = (1.0, 0.0), (0.5, 0.5)
 
 
 def problem(goal: sl.Goal | None = None) -> sl.Problem:
-    return sl.Problem(
-        sl.Domain(POINTS, RBF(0.15)), goal=goal or sl.Threshold(0.2), noise=NOISE, norm=2.0, delta=DELTA
-    )
+    return sl.Problem(sl.Domain(POINTS, RBF(0.15)), goal=goal or sl.Threshold(0.2), noise=NOISE, norm=2.0, delta=DELTA)
 
 
 def first(shares: tuple[float, float] = BOTH) -> tuple[RidgeBelief, Plan]:
