@@ -142,7 +142,7 @@ class ConfidenceContract(ABC):
         confidence, problem = self.make(), self.problem(goal)
         looked_at, untouched = confidence.prior(problem), confidence.prior(problem)
         seen = _seen(looked_at, goal)
-        copies = {name: np.array(array) for name, array in seen.items()}
+        copies = {name: array.copy() for name, array in seen.items()}
         for before in (looked_at, untouched):
             confidence.update(before, told.batches[0])
             _assert_same(_seen(before, goal), copies)
