@@ -67,8 +67,7 @@ class FrankWolfe:
 
     def _worst(self, problem: DesignProblem, weights: Array) -> Design:
         positions = np.flatnonzero(problem.targets.mask)
-        targets = problem.targets.view(np.eye(problem.arms.shape[1], order="F"), problem.arms).rows(positions)
-        lemma = _Lemma(problem.arms, targets, problem.ridge)
+        lemma = _Lemma(problem.arms, problem.directions().rows(positions), problem.ridge)
         mixture = np.zeros(len(positions))
         for t in range(1, self.iterations + 1):
             worst, chosen = lemma.worst_and_best(weights)
@@ -84,11 +83,11 @@ class FrankWolfe:
     def _average(self, average: AverageProblem, weights: Array) -> Design:
         """The gradient of a fixed mixture's average is -g, and this is the method of Frank and Wolfe (1956)."""
         for t in range(1, self.iterations + 1):
-            chosen = int(average.objective.evaluate(weights).gains.argmax())
+            chosen = int(average.evaluate(weights).gains.argmax())
             eta = self.step / (t + 2)
             weights *= 1 - eta
             weights[chosen] += eta
-        seen = average.objective.evaluate(weights)
+        seen = average.evaluate(weights)
         return found(average.problem, weights, (average.positions, average.mixture), seen)
 
 
