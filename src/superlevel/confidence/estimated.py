@@ -132,6 +132,10 @@ class Estimated:
         return self.inner.uses
 
     @property
+    def given_only(self) -> bool:
+        return self.inner.given_only
+
+    @property
     def in_rounds(self) -> bool:
         return self.inner.in_rounds
 

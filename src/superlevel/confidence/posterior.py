@@ -126,9 +126,9 @@ class GaussianBelief:
             lower=np.maximum(known.lower, planned.mean - half), upper=np.minimum(known.upper, planned.mean + half)
         )
 
-    def fixed(self, _share: float, /) -> Bounds | None:
+    def fixed(self, _share: float, /) -> None:
         """None: every measurement may tell something."""
-        return None
+        return
 
     def probability(self, level: float, /) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -208,6 +208,7 @@ class OnPosterior(ABC):
     """Whether intervals are intersected over time, as LSE does."""
 
     uses: ClassVar[frozenset[str]] = frozenset({"noise", "mean", "misspecification", "tolerance", "ridge", "cost"})
+    given_only: ClassVar[bool] = False
     in_rounds: ClassVar[bool] = False
     permanent: ClassVar[bool] = False
     budget: ClassVar[int] = BUDGET

@@ -46,12 +46,15 @@ from superlevel.records import Batch, GaussianModel, Growing, LinearModel, Sizes
 from superlevel.sufficient_statistics import Statistics, nothing, summed
 
 SHARES = (0.5, 0.5)  # of delta, for ellipsoids and martingales
-KINDS = len(SHARES)
 LARGEST = 1e100  # of a measurement: what is beyond contradicts everything in any case, and its square is a number
 SIZE = 10  # measurements of the first batch
 GROWTH, LARGEST_GROWTH = 1.2, 10.0  # of a batch over the one before: at most a fifth more than was needed
 BUDGET = 10**7  # measurements of a simulation that has no other budget
 ELLIPSOIDS, MARTINGALES = "ellipsoids", "martingales"
+SPANNED = (
+    "without a norm the kernel's smoothness is only used through the span of its features, so that more measurements "
+    "are needed; `superlevel plan --norm` helps"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,7 +86,7 @@ class RidgeBelief:
     shares: tuple[float, float]
     """Of delta, for ellipsoids and martingales; a kind whose share is zero is not used."""
     contradictions: tuple[Finding, ...] = ()
-    """What speaks against the assumptions. Where there is one, nothing is declared and no other is looked for."""
+    """What speaks against the assumptions. Where there is one, nothing is declared, and nothing more is looked for."""
 
     pilot: ClassVar[int] = 0
 
@@ -143,12 +146,12 @@ class RidgeBelief:
         """All directions where no measurement tells anything, because all features are zero."""
         return None if self.setting.features.array.any() else self.bounds(share)
 
-    def probability(self, _level: float, /) -> Array | None:
+    def probability(self, _level: float, /) -> None:
         """None: f is fixed, and there is no model of it."""
-        return None
+        return
 
     def relief(self, points: Indices) -> Array:
-        """v_xy^2 / (v_y (v_x + sigma_x^2)), with v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y."""
+        """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y."""
         arms, sigma = self.setting.features.array, self.setting.deviations
         information = linalg.moment(arms, self.statistics.information)
         linalg.add_to_diagonal(information, 1.0)
@@ -287,6 +290,7 @@ class Ridge:
     uses: ClassVar[frozenset[str]] = frozenset(
         {"noise", "mean", "norm", "bound", "delta", "misspecification", "tolerance", "cost"}
     )
+    given_only: ClassVar[bool] = True
     in_rounds: ClassVar[bool] = False
     permanent: ClassVar[bool] = False
     budget: ClassVar[int] = BUDGET
@@ -347,6 +351,7 @@ class Ridge:
             probability=1 - problem.delta,
             at_all_times=True,
             assumes=("sub-Gaussian noise of the given deviation", *limits),
+            remark=SPANNED if problem.norm is None and problem.domain.kernel is not None else "",
         )
 
     def sizes(self, _problem: Problem, batch: int | None, /) -> Sizes:
@@ -355,7 +360,7 @@ class Ridge:
 
 def _as_shares(given: Sequence[float]) -> tuple[float, float]:
     """Two shares of delta."""
-    two = isinstance(given, Sequence) and not isinstance(given, str) and len(given) == KINDS
+    two = isinstance(given, Sequence) and not isinstance(given, str) and len(given) == len(SHARES)
     shares = tuple(as_number("Ridge.shares", share, at_least=0.0) for share in given) if two else ()
     if not 0.0 < sum(shares) <= 1.0:
         raise InputError("Ridge.shares", repr(given), "give two shares of delta whose sum is at most 1")

@@ -129,9 +129,9 @@ class RipsBelief:
         known, slack = np.where(zero, setting.mean, np.nan), setting.misspecification
         return Bounds(lower=known - slack, upper=known + slack)
 
-    def probability(self, _level: float, /) -> Array | None:
+    def probability(self, _level: float, /) -> None:
         """None: f is fixed, and there is no model of it."""
-        return None
+        return
 
     def relief(self, points: Indices) -> Array:
         """(phi_y' A^-1 phi_x)^2 / (phi_y' A^-1 phi_y . phi_x' A^-1 phi_x), A of the last round or of all points."""
@@ -158,6 +158,7 @@ class Rips:
     uses: ClassVar[frozenset[str]] = frozenset(
         {"noise", "mean", "bound", "norm", "delta", "misspecification", "tolerance", "ridge"}
     )
+    given_only: ClassVar[bool] = True
     in_rounds: ClassVar[bool] = True
     permanent: ClassVar[bool] = True
     budget: ClassVar[int] = BUDGET
@@ -166,7 +167,7 @@ class Rips:
     def __post_init__(self) -> None:
         chosen = as_schedule(self.schedule)
         estimator = robust.as_estimator(self.estimator)
-        if estimator is not robust.CATONI and chosen != "tight":
+        if estimator != robust.CATONI and chosen != "tight":
             raise InputError("schedule", repr(chosen), "the printed constants are for Catoni's mean: give 'tight'")
         object.__setattr__(self, "estimator", estimator)
 

@@ -32,7 +32,8 @@ class Explicit(Goal):
         rows = np.atleast_2d(reading.labels)
         still = (rows == UNDECIDED) & reading.undecided
         labels = declared(rows, above=still & (deciding.lower > 0), below=still & (deciding.upper < 0))
-        return Reading(labels=labels.reshape(reading.labels.shape), undecided=(labels == UNDECIDED).any(axis=0))
+        undecided = reading.undecided & (labels == UNDECIDED).any(axis=0)
+        return Reading(labels=labels.reshape(reading.labels.shape), undecided=undecided)
 
     def signs(self, f: Array) -> Labels:
         rows = np.where(f > np.array(self.levels)[:, None], ABOVE, BELOW).astype(np.int8)
@@ -144,7 +145,7 @@ class Band(Explicit):
 
 @dataclass(frozen=True)
 class Levels(Explicit):
-    """The classes of a contour map: k levels divide the points into k + 1 classes. Labels have a row for each level.
+    """The classes of a contour map: k levels divide the points into k + 1 classes. The labels have k rows.
 
     `superlevel.goals.classes` gives the lowest and the highest class that each point may still be in.
 

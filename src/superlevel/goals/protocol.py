@@ -48,6 +48,10 @@ class Goal(ABC):
     def levels(self) -> tuple[float, ...]:
         """The levels in ascending order, in the units of the measurements; empty where they are unknown."""
 
+    def levels_at(self, _f: Array, /) -> tuple[float, ...]:
+        """The levels of a function with the values f (n,), also where they depend on it."""
+        return self.levels
+
     def unread(self, n: int) -> Reading:
         """Nothing of n points is decided."""
         rows = max(1, len(self.levels))
@@ -140,7 +144,10 @@ def restore(described: Mapping[str, Any]) -> Goal:
     kind = given.pop("kind", None)
     if kind not in KINDS:
         raise InputError("goal", repr(kind), f"this version knows {', '.join(sorted(KINDS))}")
-    return KINDS[kind](**given)
+    try:
+        return KINDS[kind](**given)
+    except TypeError as error:
+        raise InputError("goal", repr(dict(described)), f"give what describe() wrote ({error})") from error
 
 
 def parse(text: str) -> Goal:

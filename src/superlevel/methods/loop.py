@@ -9,14 +9,14 @@ A state never changes and a plan depends on nothing but the state and the plans 
 same plan. Where measurements take long, ask again with the plans that are out, ``method.ask(state, pending=[plan])``,
 for further points; plans may then be told in any order.
 
-Simulations, forecasts and studies all go through `Method.update`: it is the one place where measurements change a state.
+Simulations, forecasts and studies all go through `Method.update`: only there do measurements change a state.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel import findings
-from superlevel.arrays import Array, Labels, as_points, as_seed, as_vector, frozen
+from superlevel.arrays import Labels, as_points, as_seed, as_vector, frozen
 from superlevel.confidence.protocol import AnyConfidence, describe
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.findings import Finding, Verdict
@@ -292,8 +292,8 @@ class Method:
             return ()
         side = "below" if high < min(levels) else "above"
         sentence = (
-            f"the level is {', '.join(f'{level:g}' for level in levels)}, but everything measured is between {low:g} and "
-            f"{high:g}, so that all points are {side}: check the level and its units"
+            f"the level is {', '.join(f'{level:g}' for level in levels)}, but everything measured is between {low:g} "
+            f"and {high:g}, so that all points are {side}: check the level and its units"
         )
         return (Finding(assumption="level", verdict=Verdict.CONTRADICTED, number=levels[0], sentence=sentence),)
 
@@ -317,14 +317,3 @@ def _parameters(kernel: Any) -> str:
     known = kernel.get_params() if hasattr(kernel, "get_params") else {}
     exact = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in known.items()}
     return repr((kernel, sorted((name, repr(value)) for name, value in exact.items())))
-
-
-def merged(batches: Iterable[Batch], deviations: Array) -> Batch:
-    """Several batches as one that nobody planned; ``deviations`` (n,) are those of measurements without their own."""
-    listed = list(batches)
-    points = np.concatenate([np.empty(0, dtype=np.int64), *(batch.points for batch in listed)])
-    values = np.concatenate([np.empty(0), *(batch.values for batch in listed)])
-    if all(batch.noise is None for batch in listed):
-        return Batch(points=points, values=values)
-    own = [deviations[batch.points] if batch.noise is None else batch.noise for batch in listed]
-    return Batch(points=points, values=values, noise=np.concatenate(own))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
@@ -78,7 +78,9 @@ def default_confidence(name: str, problem: Problem) -> str:
     """The name of the confidence that a method has for a problem unless it is told otherwise."""
     _, row = row_of(name, problem.goal)
     limited = problem.norm is not None or problem.bound is not None
-    return GUARANTEED if GUARANTEED in row.confidences and limited and not problem.fit else row.pairings[0].confidence.name
+    return (
+        GUARANTEED if GUARANTEED in row.confidences and limited and not problem.fit else row.pairings[0].confidence.name
+    )
 
 
 def as_confidence(given: str | Mapping[str, Any] | AnyConfidence) -> AnyConfidence:
@@ -144,8 +146,8 @@ def describe_rule(rule: str | Rule) -> dict[str, Any]:
     """A rule as data that JSON can hold: a name, or the class's import path with its parameters."""
     if isinstance(rule, str):
         return {"name": rule}
-    kind = type(rule)
-    parameters = {item.name: getattr(rule, item.name) for item in fields(rule)} if hasattr(kind, "__dataclass_fields__") else {}  # type: ignore[arg-type]
+    kind: Any = type(rule)
+    parameters = {item.name: getattr(rule, item.name) for item in fields(kind)} if is_dataclass(kind) else {}
     for name, value in parameters.items():
         if not isinstance(value, str | bool | int | float | None):
             remedy = "give text, a number, or True or False: a study stores it as JSON"
@@ -169,7 +171,9 @@ def restore_rule(described: Mapping[str, Any]) -> str | Rule:
             kind = getattr(kind, part)
         rule = kind(**parameters)
     except (ImportError, AttributeError, TypeError) as error:
-        remedy = f"this study's rule cannot be loaded ({error}): install the package that has it, or put it on PYTHONPATH"
+        remedy = (
+            f"this study's rule cannot be loaded ({error}): install the package that has it, or put it on PYTHONPATH"
+        )
         raise InputError("rule", name, remedy) from error
     if not isinstance(rule, Rule):
         raise InputError("rule", name, "it is not a class that derives from superlevel.rules.Rule")

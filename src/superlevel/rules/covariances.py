@@ -128,9 +128,7 @@ class _Among:
         weights[self.points], dual[self.points] = found.weights, found.dual
         return replace(found, weights=weights, dual=dual)
 
-    def review(
-        self, weights: Array, dual: Array, *, rtol: float, mixture: Array | None = None
-    ) -> design.Review:
+    def review(self, weights: Array, dual: Array, *, rtol: float, mixture: Array | None = None) -> design.Review:
         """The value of a design on all n points for these, and the lower bound that it proves with a dual (m,)."""
         arms, wanted = self._targets(rtol)
         return design.review(arms, wanted, weights[self.points], dual, ridge=self.ridge, mixture=mixture)

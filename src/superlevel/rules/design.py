@@ -38,7 +38,7 @@ class Posed(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class OptimalDesign(Rule):
-    """lambda_t = argmin over designs of g(lambda; A_t; gamma), in the features of the confidence: the paper's rounds."""
+    """The paper's rounds: lambda_t = argmin over designs of g(lambda; A_t; gamma), in the confidence's features."""
 
     rtol: float = 0.01
     """How far from the best design to stop."""
