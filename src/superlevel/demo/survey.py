@@ -31,11 +31,11 @@ from superlevel.demo.scores import Record, read
 from superlevel.demo.sea import Sea
 from superlevel.domain import Domain
 from superlevel.errors import AssumptionWarning, InputError
+from superlevel.estimation import spread
 from superlevel.goals import Threshold
 from superlevel.oracles import Gaussian
 from superlevel.problem import Problem
 from superlevel.study import Result, Study
-from superlevel.study.planning import spread
 from superlevel.study.storage import Storage, open_storage
 from superlevel.worker_setup import quiet
 
