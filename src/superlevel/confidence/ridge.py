@@ -29,7 +29,7 @@ from typing import ClassVar
 import numpy as np
 
 from superlevel import linalg
-from superlevel.arrays import Array, Indices, Mask, as_deviations, as_number
+from superlevel.arrays import Array, Indices, Mask, as_deviations, as_number, frozen
 from superlevel.confidence import assumption_checks, martingales
 from superlevel.confidence.ellipsoids import Spectrum, spectrum
 from superlevel.confidence.martingales import Martingales
@@ -79,7 +79,7 @@ class RidgeBelief:
     statistics: Statistics
     martingales: Martingales
     shares: tuple[float, float]
-    """Of delta, for ellipsoids and martingales; a kind whose share is zero is not used."""
+    """Of delta, for ellipsoids and martingales; martingales whose share is zero are not used."""
     contradictions: tuple[Finding, ...] = ()
     """What speaks against the assumptions. Nothing is declared where there is one, and later ones are not looked for."""
 
@@ -119,7 +119,7 @@ class RidgeBelief:
     def estimate(self) -> Array:
         """(n,) f, by ridge regression, within its interval."""
         inside = self._inside
-        return np.asarray(self.setting.mean + np.clip(self.spectrum.estimate(), inside.lower, inside.upper))
+        return frozen(self.setting.mean + np.clip(self.spectrum.estimate(), inside.lower, inside.upper))
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
@@ -291,8 +291,11 @@ class Ridge:
     def __post_init__(self) -> None:
         growth = as_number("Ridge.growth", self.growth, at_least=1.0, below=LARGEST_GROWTH)
         object.__setattr__(self, "growth", growth)
-        first, second = (as_number("Ridge.shares", share, at_least=0.0) for share in self.shares)
-        if not 0.0 < first + second <= 1.0:
+        if len(self.shares) != 2:
+            raise InputError("Ridge.shares", repr(self.shares), "give two shares of delta")
+        first = as_number("Ridge.shares[0]", self.shares[0], above=0.0)  # before any measurement they are all there is
+        second = as_number("Ridge.shares[1]", self.shares[1], at_least=0.0)
+        if first + second > 1.0:
             raise InputError("Ridge.shares", repr(self.shares), "give two shares of delta whose sum is at most 1")
         object.__setattr__(self, "shares", (first, second))
 

@@ -95,7 +95,7 @@ class RipsBelief:
         setting = self.setting
         if not (self.round.norms > 0).any():
             return frozen(np.full(len(setting.deviations), setting.mean))
-        return setting.mean + linalg.times(setting.features.array, setting.theta(self.round).theta)
+        return frozen(setting.mean + linalg.times(setting.features.array, setting.theta(self.round).theta))
 
     @property
     def bias(self) -> float | None:
@@ -173,7 +173,9 @@ class Rips:
     def prior(self, problem: Problem) -> RipsBelief:
         setting = self._setting(problem)
         _check_zero(problem, setting)
-        untested = Finding(assumption="bound", verdict=Verdict.UNTESTED, number=0.0, sentence="no round is complete yet")
+        untested = Finding(
+            assumption="bound", verdict=Verdict.UNTESTED, number=0.0, sentence="no round is complete yet"
+        )
         return RipsBelief(problem=problem, setting=setting, measured=np.empty(0), findings=(untested,))
 
     def update(self, belief: RipsBelief, batch: Batch) -> RipsBelief:
