@@ -9,14 +9,14 @@ A state never changes and a plan depends on nothing but the state and the plans 
 same plan. Where measurements take long, ask again with the plans that are out, ``method.ask(state, pending=[plan])``,
 for further points; plans may then be told in any order.
 
-Simulations, forecasts and studies all go through `Method.update`: it is the one place where measurements change a state.
+Simulations, forecasts and studies all go through `Method.update`, the one place where measurements change a state.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
@@ -281,10 +281,16 @@ class Method:
             raise InputError(field, "told already", "give each plan's values once")
 
     def _outside(self, state: State) -> tuple[Finding, ...]:
-        """Whether all points got the same label because no level is among the measured values at all."""
-        levels, (weights, means) = self.goal.levels, state.belief.averages
+        """Whether all points got the same label because no level is among the measured values at all.
+
+        A belief in rounds knows the last round only, which measures little more than the points that were left.
+        """
+        levels = self.goal.levels
+        if state.stop is not Stop.DECIDED or not levels or self.confidence.in_rounds or np.ptp(state.labels):
+            return ()
+        weights, means = state.belief.averages
         measured = weights > 0
-        if state.stop is not Stop.DECIDED or not levels or np.count_nonzero(measured) <= 1 or np.ptp(state.labels):
+        if np.count_nonzero(measured) <= 1:
             return ()
         room = OUTSIDE / np.sqrt(weights[measured].max())
         low, high = float(means[measured].min()), float(means[measured].max())
@@ -292,8 +298,8 @@ class Method:
             return ()
         side = "below" if high < min(levels) else "above"
         sentence = (
-            f"the level is {', '.join(f'{level:g}' for level in levels)}, but everything measured is between {low:g} and "
-            f"{high:g}, so that all points are {side}: check the level and its units"
+            f"the level is {', '.join(f'{level:g}' for level in levels)}, but everything measured is between "
+            f"{low:g} and {high:g}, so that all points are {side}: check the level and its units"
         )
         return (Finding(assumption="level", verdict=Verdict.CONTRADICTED, number=levels[0], sentence=sentence),)
 
