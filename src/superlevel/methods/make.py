@@ -58,7 +58,11 @@ def make(
     if goal.share and problem.domain.n > PAIRS:
         remedy = f"{used} looks at all pairs: give at most {PAIRS:,} points, or take truvar or lse-imp"
         raise InputError("problem.domain", f"of {problem.domain.n:,} points", remedy)
+    if goal.share and getattr(chosen, "intersected", False):
+        remedy = f"{used} bounds pairs, which are not intersected over time: leave 'intersected' out"
+        raise InputError("confidence", repr(chosen), remedy)
     where = as_rule(rule, pairing, used)
+    where.check(problem, goal)
     size = row.batch if batch is None else as_count("batch", batch)
     if problem.fit:
         chosen, where = Estimated(chosen), Piloted(where)
@@ -78,7 +82,9 @@ def default_confidence(name: str, problem: Problem) -> str:
     """The name of the confidence that a method has for a problem unless it is told otherwise."""
     _, row = row_of(name, problem.goal)
     limited = problem.norm is not None or problem.bound is not None
-    return GUARANTEED if GUARANTEED in row.confidences and limited and not problem.fit else row.pairings[0].confidence.name
+    return (
+        GUARANTEED if GUARANTEED in row.confidences and limited and not problem.fit else row.pairings[0].confidence.name
+    )
 
 
 def as_confidence(given: str | Mapping[str, Any] | AnyConfidence) -> AnyConfidence:
@@ -145,7 +151,9 @@ def describe_rule(rule: str | Rule) -> dict[str, Any]:
     if isinstance(rule, str):
         return {"name": rule}
     kind = type(rule)
-    parameters = {item.name: getattr(rule, item.name) for item in fields(rule)} if hasattr(kind, "__dataclass_fields__") else {}  # type: ignore[arg-type]
+    parameters = (
+        {item.name: getattr(rule, item.name) for item in fields(rule)} if hasattr(kind, "__dataclass_fields__") else {}
+    )  # type: ignore[arg-type]
     for name, value in parameters.items():
         if not isinstance(value, str | bool | int | float | None):
             remedy = "give text, a number, or True or False: a study stores it as JSON"
@@ -169,7 +177,9 @@ def restore_rule(described: Mapping[str, Any]) -> str | Rule:
             kind = getattr(kind, part)
         rule = kind(**parameters)
     except (ImportError, AttributeError, TypeError) as error:
-        remedy = f"this study's rule cannot be loaded ({error}): install the package that has it, or put it on PYTHONPATH"
+        remedy = (
+            f"this study's rule cannot be loaded ({error}): install the package that has it, or put it on PYTHONPATH"
+        )
         raise InputError("rule", name, remedy) from error
     if not isinstance(rule, Rule):
         raise InputError("rule", name, "it is not a class that derives from superlevel.rules.Rule")

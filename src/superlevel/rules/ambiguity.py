@@ -2,8 +2,8 @@
 
     a(x) = min(u(x) - alpha, alpha - l(x))          u, l: upper and lower end of the point's interval
 
-With several levels a(x) is the largest over them. LSE takes the intervals that also decide, and undecided points only (Gotovos et al. 2013, IJCAI); Straddle takes
-mu +- 1.96 sigma, and any point (Bryan et al. 2005, NeurIPS).
+With several levels a(x) is the largest over them. LSE takes the intervals that also decide, and undecided points only
+(Gotovos et al. 2013, IJCAI); Straddle takes mu +- 1.96 sigma, and any point (Bryan et al. 2005, NeurIPS).
 """
 
 from __future__ import annotations

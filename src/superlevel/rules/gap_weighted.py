@@ -26,7 +26,7 @@ from superlevel import design
 from superlevel.arrays import Array, Indices, Mask, normalised
 from superlevel.features import Features
 from superlevel.records import Choice, View
-from superlevel.rules.protocol import Rule
+from superlevel.rules.protocol import DesignRule
 from superlevel.rules.worth import Worth, costs, numbers, scaled, worth
 
 WIDTH = 0.5  # c: a gap is taken to be at least half of what it may be wrong by
@@ -47,7 +47,7 @@ class _Posed(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GapWeighted(Rule):
+class GapWeighted(DesignRule):
     """The design weighted by the estimated gaps."""
 
     rtol: float = 0.05

@@ -12,7 +12,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from superlevel.arrays import Array, normalised
-from superlevel.posterior import Planned, GaussianPosterior
+from superlevel.posterior import GaussianPosterior, Planned
 from superlevel.records import Choice, View
 from superlevel.rules.protocol import Rule
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from superlevel import design
 from superlevel.arrays import Array, Indices, normalised
-from superlevel.posterior import Planned, GaussianPosterior
+from superlevel.posterior import GaussianPosterior, Planned
 from superlevel.records import View
 from superlevel.rules.sequential import Unchanging
 from superlevel.rules.worth import costs
