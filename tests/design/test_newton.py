@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import LinAlgError
 
 from superlevel.design.certificate import Evaluation, evaluate
-from superlevel.design.newton import Iterate, Local, _factored, step
+from superlevel.design.newton import Iterate, LocalTargets, Products, step
 from superlevel.design.problem import design_problem
 
 from .oracle import Array, Instance
@@ -27,9 +27,9 @@ def look(instance: Instance, weights: Array, mixture: Array) -> Evaluation:
     return evaluate(problem, weights, np.arange(len(instance.rows)), mixture)
 
 
-def seen_from(seen: Evaluation, positions: int, dtype: type[np.floating] = np.float64) -> Local:
+def seen_from(seen: Evaluation, positions: int, dtype: type[np.floating] = np.float64) -> LocalTargets:
     targets = seen.view.rows(np.arange(positions))
-    return Local(
+    return LocalTargets(
         arms=seen.arms.astype(dtype),
         targets=targets.astype(dtype),
         roots=seen.roots.astype(dtype),
@@ -38,7 +38,7 @@ def seen_from(seen: Evaluation, positions: int, dtype: type[np.floating] = np.fl
     )
 
 
-def somewhere(local: Local, weights: Array, mixture: Array, *, seed: int = 1) -> Iterate:
+def somewhere(local: LocalTargets, weights: Array, mixture: Array, *, seed: int = 1) -> Iterate:
     """An iterate whose slacks are positive and do not fit: every residual of the conditions is nonzero."""
     rng = np.random.default_rng(seed)
     return Iterate(
@@ -51,14 +51,14 @@ def somewhere(local: Local, weights: Array, mixture: Array, *, seed: int = 1) ->
     )
 
 
-def centred(local: Local, weights: Array, mixture: Array) -> Iterate:
+def centred(local: LocalTargets, weights: Array, mixture: Array) -> Iterate:
     """An iterate whose slacks fit."""
     level, price = 1.05 * float(local.variances.max()), 1.05 * float(local.gains.max())
     slack, reduced = level - local.variances, price - local.gains
     return Iterate(weights=weights, mixture=mixture, level=level, price=price, slack=slack, reduced=reduced)
 
 
-def derivatives(local: Local) -> tuple[Array, Array]:
+def derivatives(local: LocalTargets) -> tuple[Array, Array]:
     """C o C and H as the module's docstring has them."""
     squares = (local.arms @ local.targets.T) ** 2
     return squares, 2 * (local.roots @ local.roots.T) * (local.arms @ local.arms.T)
@@ -91,7 +91,7 @@ def test_the_derivatives_are_those_of_the_docstring(ridge: float, p: int) -> Non
 # --------------------------------------------------------------------------------------- direction
 
 
-def whole_system(here: Iterate, local: Local, wanted: tuple[Array, Array]) -> dict[str, Array]:
+def whole_system(here: Iterate, local: LocalTargets, wanted: tuple[Array, Array]) -> dict[str, Array]:
     """Newton's equations for all six unknowns at once, without elimination."""
     squares, curvature = derivatives(local)
     m, p = squares.shape
@@ -127,10 +127,10 @@ def test_the_direction_solves_the_whole_system(n: int, p: int) -> None:
     local = seen_from(look(instance, weights, mixture), p)
     here = somewhere(local, weights, mixture)
     rng = np.random.default_rng(2)
-    direction = _factored(here, local)
+    direction = local.factored(here)
     for _ in range(2):  # one factorisation serves every right side
         wanted = rng.normal(size=p), rng.normal(size=n)
-        found = direction(*wanted)
+        found = direction(Products(*wanted))
         for name, expected in whole_system(here, local, wanted).items():
             np.testing.assert_allclose(getattr(found, name), expected if expected.size > 1 else expected[0], rtol=1e-8)
 
@@ -141,8 +141,8 @@ def test_arms_that_are_the_targets_take_a_shorter_road_to_the_same_direction() -
     weights, mixture = rng.dirichlet(np.ones(8)), rng.dirichlet(np.ones(8))
     local = seen_from(look(Instance(arms=arms, rows=arms, ridge=0.1), weights, mixture), 8)
     here = somewhere(local, weights, mixture)
-    wanted = rng.normal(size=8), rng.normal(size=8)
-    plain, shared = _factored(here, local)(*wanted), _factored(here, replace(local, targets=local.arms))(*wanted)
+    wanted = Products(rng.normal(size=8), rng.normal(size=8))
+    plain, shared = local.factored(here)(wanted), replace(local, targets=local.arms).factored(here)(wanted)
     for name in ("weights", "mixture", "level", "price", "slack", "reduced"):
         np.testing.assert_allclose(getattr(shared, name), getattr(plain, name), rtol=1e-9)
 
@@ -152,8 +152,8 @@ def test_single_precision_gives_nearly_the_same_direction() -> None:
     seen = look(instance, weights, mixture)
     local = seen_from(seen, 5)
     here = somewhere(local, weights, mixture)
-    wanted = -here.mixture * here.slack, -here.weights * here.reduced
-    double, single = _factored(here, local)(*wanted), _factored(here, seen_from(seen, 5, np.float32))(*wanted)
+    wanted = Products(-here.mixture * here.slack, -here.weights * here.reduced)
+    double, single = local.factored(here)(wanted), seen_from(seen, 5, np.float32).factored(here)(wanted)
     for name in ("weights", "mixture", "level", "price", "slack", "reduced"):
         assert np.asarray(getattr(single, name)).dtype == np.float64
         np.testing.assert_allclose(getattr(single, name), getattr(double, name), rtol=1e-3, atol=1e-4)

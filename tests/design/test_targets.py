@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy import sparse
 from superlevel.arrays import Mask
 from superlevel.design import Pairs, Rows, Status, Subset, certify, solve, targets
 from superlevel.design.basis import basis
+from superlevel.design.information import Whitened
 from superlevel.design.targets import as_dual, as_targets, from_dual, spread
 from superlevel.errors import InputError
 
@@ -79,11 +81,11 @@ def test_variances_of_pairs_do_not_depend_on_the_blocks(
     block: int, masked: bool, scaled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The worst pair of each x and of each x' is among what is returned, at its dense value."""
-    monkeypatch.setattr(targets, "BLOCK", block)
+    monkeypatch.setattr(import_module("superlevel.design.targets"), "BLOCK", block)  # the function hides it
     mask, scales = options(30, masked=masked, scaled=scaled)
     mask[4] = mask[:, 9] = False  # an x and an x' without any pair
     bound = as_targets(Pairs(0.3, mask, scales), basis(ARMS, 1.0))
-    seen = bound.view(np.eye(4, order="F"), ARMS).variances()
+    seen = bound.view(Whitened(factor=np.eye(4, order="F"), arms=ARMS)).variances()
     dense = (pairs(ARMS, 0.3) ** 2).sum(axis=1).reshape(30, 30) / scales**2
     np.testing.assert_allclose(seen.values, dense.ravel()[seen.positions])
     assert mask.ravel()[seen.positions].all()
@@ -96,7 +98,7 @@ def test_variances_of_pairs_do_not_depend_on_the_blocks(
 
 def test_the_pairs_to_begin_with_differ_in_both_points() -> None:
     arms = np.random.default_rng(2).normal(size=(200, 3))
-    positions = as_targets(Pairs(0.3), basis(arms, 1.0)).some(20, np.arange(0))
+    positions = as_targets(Pairs(0.3), basis(arms, 1.0)).some(20)
     first, second = np.divmod(positions, 200)
     assert 15 <= len(positions) <= 30
     assert len(set(first)) == len(first)
@@ -106,7 +108,7 @@ def test_the_pairs_to_begin_with_differ_in_both_points() -> None:
 @pytest.mark.parametrize("masked", [False, True])
 def test_few_pairs_are_all_begun_with(masked: bool) -> None:
     mask, _ = options(6, masked=masked, scaled=False)
-    positions = as_targets(Pairs(0.3, mask), basis(ARMS[:6], 1.0)).some(36, np.arange(0))
+    positions = as_targets(Pairs(0.3, mask), basis(ARMS[:6], 1.0)).some(36)
     np.testing.assert_array_equal(positions, np.flatnonzero(mask))
 
 
@@ -142,7 +144,7 @@ def test_an_answer_for_pairs_is_what_it_says(instance: Instance, epsilon: float,
 def test_the_pairs_to_begin_with_are_on_the_mask() -> None:
     mask, _ = options(30, masked=True, scaled=False)
     mask[3] = False
-    positions = as_targets(Pairs(0.3, mask), basis(ARMS, 1.0)).some(8, np.arange(0))
+    positions = as_targets(Pairs(0.3, mask), basis(ARMS, 1.0)).some(8)
     assert mask.ravel()[positions].all()
     assert (np.diff(positions) > 0).all()
 
@@ -228,8 +230,7 @@ def test_spread_takes_about_as_many_as_asked_the_first_ones_first(count: int, wa
 def test_a_mixture_survives_the_form_in_which_users_see_it(count: int, paired: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
     bound = as_targets(Pairs(0.5) if paired else None, basis(rng.normal(size=(count, 2)), 1.0))
-    size = int(np.prod(bound.shape))
-    positions = np.flatnonzero(rng.random(size) < 0.6)
+    positions = np.flatnonzero(rng.random(bound.mask.size) < 0.6)
     weights = rng.random(len(positions)) + 0.1
     back, mixture = from_dual(bound, as_dual(bound, positions, weights))
     np.testing.assert_array_equal(back, positions)
@@ -286,7 +287,7 @@ def test_a_subset_without_arms_is_named() -> None:
 
 
 def test_zero_pairs_to_begin_with_do_not_hide_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The working set is then nothing to measure, but the problem is not."""
+    """The active set is then nothing to measure, but the problem is not."""
     arms = np.array([[0.75, 0.0], [1.0, 0.0], [0.0, 1.0]])  # (0, 1) is zero at epsilon 0.25
     whole = solve(arms, Pairs(0.25), ridge=0.1, rtol=1e-6)
     kind = type(as_targets(Pairs(0.25), basis(arms, 0.1)))
@@ -294,3 +295,28 @@ def test_zero_pairs_to_begin_with_do_not_hide_the_others(monkeypatch: pytest.Mon
     begun = solve(arms, Pairs(0.25), ridge=0.1, rtol=1e-6)
     assert begun.value == pytest.approx(whole.value, rel=2e-6)
     assert begun.status.value == "certified"
+
+
+# ---------------------------------------------------------------------------- directions by a share
+
+
+@pytest.mark.parametrize("share", [0.0, 0.6])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_share_says_whether_targets_are_points_or_pairs(share: float, scaled: bool) -> None:
+    """Against the directions f(x) - share f(x') written out. Scales outside the mask may be anything."""
+    mask, scales = options(30, masked=True, scaled=scaled)
+    rows = pairs(ARMS, 1 - share)
+    if share == 0:
+        mask, scales, rows = mask[0], scales[0], ARMS
+    given_scales = np.where(mask, scales, 0.0) if scaled else None
+    found = targets(share, mask, given_scales)
+    assert isinstance(found, Subset if share == 0 else Pairs)
+    written = (rows / scales.reshape(-1, 1))[mask.ravel()]
+    design = solve(ARMS, found, ridge=0.1, rtol=1e-4)
+    assert design.value == pytest.approx(Instance(arms=ARMS, rows=written, ridge=0.1).value(design.weights), rel=1e-9)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, np.nan])
+def test_a_share_that_is_none_is_named(share: float) -> None:
+    with pytest.raises(InputError, match=r"^share is "):
+        targets(share, np.ones(3, dtype=bool))

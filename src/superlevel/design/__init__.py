@@ -11,13 +11,13 @@ True
 """
 
 from superlevel.design.api import Method, solve
-from superlevel.design.certificate import appraise, certify
+from superlevel.design.audit import Review, appraise, certify, review
 from superlevel.design.frank_wolfe import FrankWolfe
 from superlevel.design.information import information_factor
 from superlevel.design.interior import InteriorPoint
 from superlevel.design.result import Design, Status
 from superlevel.design.rounding import apportion, draw, efficiency, systematic
-from superlevel.design.targets import Pairs, Rows, Subset
+from superlevel.design.targets import Pairs, Rows, Subset, targets
 
 __all__ = [
     "Design",
@@ -25,6 +25,7 @@ __all__ = [
     "InteriorPoint",
     "Method",
     "Pairs",
+    "Review",
     "Rows",
     "Status",
     "Subset",
@@ -34,6 +35,8 @@ __all__ = [
     "draw",
     "efficiency",
     "information_factor",
+    "review",
     "solve",
     "systematic",
+    "targets",
 ]

@@ -92,9 +92,8 @@ def average_problem(problem: DesignProblem, mixture: Dual) -> AverageProblem:
     if not len(positions):
         raise InputError("mixture", "zero on every target that counts", "give one of them a weight > 0")
     weights = normalised(given / given.max())  # the sum itself may overflow
-    view = problem.targets.view(np.eye(problem.arms.shape[1], order="F"), problem.arms)
     drowned = problem.ridge < DROWNED * float(linalg.squared_norms(problem.arms).max())
-    root = _root(view, positions, weights, careful=bool(drowned))
+    root = _root(problem.directions(), positions, weights, careful=bool(drowned))
     if not root.any():
         raise InputError("mixture", "on targets that are zero", "their values are known without measuring: use others")
     residuals = problem.residuals

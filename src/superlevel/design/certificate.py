@@ -18,16 +18,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError
 
 from superlevel import linalg
-from superlevel.arrays import Array, Indices, as_weights, normalised
-from superlevel.design.information import information_factor
-from superlevel.design.problem import DesignProblem, design_problem
-from superlevel.design.targets import AnyTargets, Dual, Variances, View, from_dual
-from superlevel.errors import InputError
-from superlevel.features import Features
+from superlevel.arrays import Array, Indices
+from superlevel.design.information import Whitened, information_factor
+from superlevel.design.problem import DesignProblem
+from superlevel.design.targets import Variances, View
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,6 +81,10 @@ class Evaluation(Proof):
     """The targets in those coordinates."""
     variances: Variances
     """s at the targets."""
+    mixed: Array
+    """(m, r) the mixture's targets in those coordinates."""
+    mixed_variances: Array
+    """(m,) s at them."""
 
     @property
     def kept(self) -> float:
@@ -100,64 +101,25 @@ def evaluate(
     """Value and bound over all arms and targets. Raises LinAlgError where the design does not reach every arm."""
     factor = information_factor(problem.arms, weights, ridge=problem.ridge)
     arms = linalg.whiten(factor, problem.arms)
-    view = problem.targets.view(factor, arms)
+    view = problem.targets.view(Whitened(factor=factor, arms=arms))
     variances = view.variances()
     mixed = view.rows(positions)
     roots = _roots(arms, mixed, mixture)
     gains = linalg.squared_norms(roots)
-    average = float(linalg.squared_norms(mixed) @ mixture)
+    mixed_variances = linalg.squared_norms(mixed)
+    average = float(mixed_variances @ mixture)
     return Evaluation(
         arms=arms,
         view=view,
         variances=variances,
+        mixed=mixed,
+        mixed_variances=mixed_variances,
         roots=roots,
         gains=gains,
         average=average,
         shrinkage=max(0.0, average - float(weights @ gains)),
         truncation=_truncation(problem, weights, float(variances.values.max())),
     )
-
-
-def certify(
-    arms: ArrayLike | Features,
-    targets: AnyTargets | ArrayLike | None,
-    weights: ArrayLike,
-    dual: Dual,
-    *,
-    ridge: float,
-) -> float:
-    """The lower bound that a design and a mixture prove, recomputed from nothing but them.
-
-    Every design on these arms has a target with v' A^-1 v at least this large.
-    """
-    problem = design_problem(arms, targets, ridge=ridge)
-    design = as_weights("weights", weights, len(problem.arms))
-    positions, mixture = from_dual(problem.targets, dual)
-    if not len(positions):
-        raise InputError("dual", "zero on every target", "give a mixture of targets")
-    mixture = normalised(mixture)
-    try:
-        return evaluate(problem, design, positions, mixture).lower_bound
-    except LinAlgError:
-        # The bound holds at every lambda: move a little towards one that reaches everything.
-        return evaluate(problem, 0.999 * design + 0.001 / len(design), positions, mixture).lower_bound
-
-
-def appraise(
-    arms: ArrayLike | Features,
-    targets: AnyTargets | ArrayLike | None,
-    weights: ArrayLike,
-    *,
-    ridge: float,
-    mixture: Dual | None = None,
-) -> float:
-    """The value of a design, recomputed: max_v v' A^-1 v with what the features miss, or the average over a mixture."""
-    problem = design_problem(arms, targets, ridge=ridge)
-    design = as_weights("weights", weights, len(problem.arms))
-    if mixture is None:
-        return evaluate(problem, design, np.zeros(1, dtype=np.int64), np.ones(1)).value
-    positions, shares = from_dual(problem.targets, mixture)
-    return evaluate(problem, design, positions, normalised(shares)).average
 
 
 def _roots(arms: Array, rows: Array, mixture: Array) -> Array:

@@ -67,8 +67,7 @@ class FrankWolfe:
 
     def _worst(self, problem: DesignProblem, weights: Array) -> Design:
         positions = np.flatnonzero(problem.targets.mask)
-        targets = problem.targets.view(np.eye(problem.arms.shape[1], order="F"), problem.arms).rows(positions)
-        lemma = _Lemma(problem.arms, targets, problem.ridge)
+        lemma = _Lemma(problem.arms, problem.directions().rows(positions), problem.ridge)
         mixture = np.zeros(len(positions))
         for t in range(1, self.iterations + 1):
             worst, chosen = lemma.worst_and_best(weights)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from superlevel import linalg
@@ -9,6 +11,16 @@ from superlevel.arrays import Array
 
 # ridge / tr(A) below which rounding of A would leave a variance fewer than nine digits
 DROWNED = 1e9 * np.finfo(float).eps
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Whitened:
+    """The arms in coordinates where A = L L' is the identity."""
+
+    factor: Array
+    """(r, r) L, lower."""
+    arms: Array
+    """(n, r) rows phi_i' L^-T."""
 
 
 def information_factor(

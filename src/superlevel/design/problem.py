@@ -10,7 +10,8 @@ from scipy.linalg import qr
 
 from superlevel.arrays import Array, Indices, as_matrix, as_number
 from superlevel.design.basis import basis
-from superlevel.design.targets import AnyTargets, Targets, as_targets
+from superlevel.design.information import Whitened
+from superlevel.design.targets import AnyTargets, Targets, View, as_targets
 from superlevel.errors import InputError
 from superlevel.features import Features
 
@@ -28,6 +29,10 @@ class DesignProblem:
     """(n,) what truncated features miss of each arm's squared length; None where the arms are exact."""
     pivots: Indices
     """Arms that lie well apart; without a ridge, enough of them to span everything. May be empty with one."""
+
+    def directions(self) -> View:
+        """The targets in the coordinates of the arms, as they are for A = I."""
+        return self.targets.view(Whitened(factor=np.eye(self.arms.shape[1], order="F"), arms=self.arms))
 
 
 def design_problem(

@@ -18,6 +18,7 @@ from scipy import sparse
 from superlevel import linalg
 from superlevel.arrays import Array, Indices, Mask, as_floats, as_mask, as_matrix, as_number, as_positive
 from superlevel.design.basis import Given
+from superlevel.design.information import Whitened
 from superlevel.errors import InputError
 
 BLOCK = 2**21  # variances of pairs held at a time: 16 MB
@@ -49,16 +50,11 @@ class Targets(Protocol):
     """Directions tied to a set of arms, checked."""
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of a mixture."""
-        ...
-
-    @property
     def mask(self) -> Mask:
-        """Of that shape: which targets count."""
+        """Which targets count; its shape is that of a mixture."""
         ...
 
-    def some(self, count: int, pivots: Indices) -> Indices:
+    def some(self, count: int) -> Indices:
         """Positions of about count targets, spread over all; all where few would be left."""
         ...
 
@@ -66,8 +62,8 @@ class Targets(Protocol):
         """Arms that are targets themselves."""
         ...
 
-    def view(self, factor: Array, arms: Array) -> View:
-        """L of A = L L', and the arms seen through it."""
+    def view(self, through: Whitened) -> View:
+        """The targets seen through the same A as the arms."""
         ...
 
     def residual(self, residuals: Array) -> float:
@@ -79,7 +75,7 @@ class Targets(Protocol):
         ...
 
 
-# ---------------------------------------------------------------------------------------------- rows
+# ------------------------------------------------------------------------------------- rows and arms
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,36 +96,8 @@ class Rows:
         scaled = basis.express("targets", vectors * mask[:, None])  # what does not count need not be reached
         if self.scales is not None:
             scaled = scaled / as_positive("scales", self.scales, shape=shape)[:, None]
-        empty = mask & ~vectors.any(axis=1)
-        if empty.any():
-            which = int(np.argmax(empty))
-            raise InputError(f"targets[{which}]", "zero", "leave it out: its value is known without measuring")
-        return _BoundRows(vectors=np.ascontiguousarray(scaled), shape=shape, mask=mask)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _BoundRows:
-    vectors: Array
-    shape: tuple[int, ...]
-    mask: Mask
-
-    def some(self, count: int, pivots: Indices) -> Indices:  # noqa: ARG002
-        return spread(np.flatnonzero(self.mask), count)
-
-    def places(self) -> Indices:
-        return np.empty(0, dtype=np.int64)
-
-    def view(self, factor: Array, arms: Array) -> View:  # noqa: ARG002
-        return _ListView(rows_=linalg.whiten(factor, self.vectors), positions=np.flatnonzero(self.mask), scales=None)
-
-    def residual(self, residuals: Array) -> float:  # noqa: ARG002
-        return 0.0  # vectors given in feature coordinates have no part outside them
-
-    def missed(self, residuals: Array, positions: Indices) -> Array:  # noqa: ARG002
-        return np.zeros(len(positions))
-
-
-# ---------------------------------------------------------------------------------------------- arms
+        _check_lengths(vectors, mask)
+        return _Listed(vectors=np.ascontiguousarray(scaled), scales=None, mask=mask)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,39 +114,41 @@ class Subset:
         shape = (count,)
         mask = _mask(_from_positions(self.mask, count), shape)
         scales = None if self.scales is None else as_positive("scales", self.scales, shape=shape)
-        empty = mask & ~basis.arms.any(axis=1)
-        if empty.any():
-            which = int(np.argmax(empty))
-            raise InputError(f"targets[{which}]", "zero", "leave it out: its value is known without measuring")
-        return _BoundSubset(scales=scales, shape=shape, mask=mask)
+        _check_lengths(basis.arms, mask)
+        return _Listed(vectors=None, scales=scales, mask=mask)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _BoundSubset:
+class _Listed:
+    """Targets that can be listed: rows, or arms."""
+
+    vectors: Array | None
+    """(p, r) rows; None where the targets are the arms themselves."""
     scales: Array | None
-    shape: tuple[int, ...]
+    """(p,) by which they are still to be divided."""
     mask: Mask
 
-    def some(self, count: int, pivots: Indices) -> Indices:
-        return spread(np.flatnonzero(self.mask), count, pivots)
+    def some(self, count: int) -> Indices:
+        return spread(np.flatnonzero(self.mask), count)
 
     def places(self) -> Indices:
-        return np.flatnonzero(self.mask)
+        return np.flatnonzero(self.mask) if self.vectors is None else np.empty(0, dtype=np.int64)
 
-    def view(self, factor: Array, arms: Array) -> View:  # noqa: ARG002
-        return _ListView(rows_=arms, positions=np.flatnonzero(self.mask), scales=self.scales)
+    def view(self, through: Whitened) -> View:
+        rows = through.arms if self.vectors is None else linalg.whiten(through.factor, self.vectors)
+        return _ListView(rows_=rows, positions=np.flatnonzero(self.mask), scales=self.scales)
 
     def residual(self, residuals: Array) -> float:
-        return float(self.missed(residuals, self.places()).max())
+        return float(self.missed(residuals, np.flatnonzero(self.mask)).max())
 
     def missed(self, residuals: Array, positions: Indices) -> Array:
+        if self.vectors is not None:
+            return np.zeros(len(positions))  # vectors given in feature coordinates have no part outside them
         return residuals[positions] / (1.0 if self.scales is None else self.scales[positions] ** 2)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _ListView:
-    """Targets that can be listed."""
-
     rows_: Array
     positions: Indices
     scales: Array | None
@@ -215,7 +185,7 @@ class Pairs:
         count = len(basis.arms)
         shape = (count, count)
         scales = None if self.scales is None else as_positive("scales", self.scales, shape=shape)
-        return _BoundPairs(share=1 - epsilon, scales=scales, shape=shape, mask=_mask(self.mask, shape))
+        return _BoundPairs(share=1 - epsilon, scales=scales, mask=_mask(self.mask, shape))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -223,23 +193,22 @@ class _BoundPairs:
     share: float
     """1 - epsilon"""
     scales: Array | None
-    shape: tuple[int, ...]
     mask: Mask
 
     def places(self) -> Indices:
         return np.empty(0, dtype=np.int64)
 
-    def some(self, count: int, pivots: Indices) -> Indices:  # noqa: ARG002
+    def some(self, count: int) -> Indices:
         """For each of some x, one x': another place of its row each time."""
         if np.count_nonzero(self.mask) <= 1.5 * count:
             return np.flatnonzero(self.mask)
         first = spread(np.flatnonzero(self.mask.any(axis=1)), count)
         choices = [np.flatnonzero(self.mask[x]) for x in first]
         second = np.array([row[int(GOLDEN * k % 1 * len(row))] for k, row in enumerate(choices)])
-        return np.asarray(first * self.shape[1] + second, dtype=np.int64)
+        return np.asarray(first * len(self.mask) + second, dtype=np.int64)
 
-    def view(self, factor: Array, arms: Array) -> View:  # noqa: ARG002
-        return _PairsView(arms=arms, targets=self)
+    def view(self, through: Whitened) -> View:
+        return _PairsView(arms=through.arms, targets=self)
 
     def residual(self, residuals: Array) -> float:
         # |r(x) - share r(x')|^2 <= (|r(x)| + share |r(x')|)^2 for the missed parts r; all pairs are bounded at once.
@@ -247,7 +216,7 @@ class _BoundPairs:
         return float(((1 + self.share) * np.sqrt(residuals.max()) / smallest) ** 2)
 
     def missed(self, residuals: Array, positions: Indices) -> Array:
-        first, second = np.divmod(positions, self.shape[1])
+        first, second = np.divmod(positions, len(self.mask))
         lengths = np.sqrt(residuals[first]) + self.share * np.sqrt(residuals[second])
         return np.square(lengths / (1.0 if self.scales is None else self.scales[first, second]))
 
@@ -299,6 +268,22 @@ class _PairsView:
 AnyTargets: TypeAlias = Rows | Subset | Pairs
 
 
+def targets(share: float, mask: Mask, scales: Array | None = None) -> Subset | Pairs:
+    """The targets f(x) - share f(x') that a mask selects, each divided by its scale.
+
+    If ``share`` is 0 they are points and the mask is (n,), otherwise pairs and (n, n). Scales have the shape of the
+    mask; what they are outside it does not matter.
+
+    >>> targets(0.0, np.array([True, False]))
+    Subset(mask=array([ True, False]), scales=None)
+    >>> targets(0.75, np.eye(2, dtype=bool)).epsilon
+    0.25
+    """
+    share = as_number("share", share, at_least=0, below=1)
+    used = None if scales is None else np.where(mask, scales, 1.0)
+    return Subset(mask, used) if share == 0 else Pairs(1 - share, mask, used)
+
+
 def as_targets(targets: AnyTargets | ArrayLike | None, basis: Given) -> Targets:
     """Targets in any of their forms, checked against the arms. None means all arms."""
     if targets is None:
@@ -310,30 +295,28 @@ def as_targets(targets: AnyTargets | ArrayLike | None, basis: Given) -> Targets:
 
 def listed(rows: Array) -> Targets:
     """Targets in the coordinates of the arms, scaled and checked already."""
-    shape = (len(rows),)
-    return _BoundRows(vectors=rows, shape=shape, mask=np.ones(shape, dtype=np.bool_))
+    return _Listed(vectors=rows, scales=None, mask=np.ones(len(rows), dtype=np.bool_))
 
 
 def as_dual(targets: Targets, positions: Indices, weights: Array) -> Dual:
     """A mixture in the form in which users see it."""
-    if len(targets.shape) == 1:
-        dual = np.zeros(targets.shape)
+    if targets.mask.ndim == 1:
+        dual = np.zeros(targets.mask.shape)
         dual[positions] = weights
         return dual
-    return sparse.csr_array(
-        (weights, np.divmod(positions, targets.shape[1])), shape=(targets.shape[0], targets.shape[1])
-    )
+    return sparse.csr_array((weights, np.divmod(positions, len(targets.mask))), shape=targets.mask.shape)
 
 
 def from_dual(targets: Targets, dual: Dual, field: str = "dual") -> tuple[Indices, Array]:
     """Positions and weights of a mixture, without the targets that no longer count. Weights are not rescaled."""
     if not sparse.issparse(dual):
         dual = as_floats(field, dual)
-    if dual.shape != targets.shape:
-        raise InputError(field, f"of shape {dual.shape}", f"give shape {targets.shape}, as the targets have")
+    mask = targets.mask
+    if dual.shape != mask.shape:
+        raise InputError(field, f"of shape {dual.shape}", f"give shape {mask.shape}, as the targets have")
     if sparse.issparse(dual):
         entries = dual.tocoo()
-        positions = np.ravel_multi_index(entries.coords, targets.shape).astype(np.int64)
+        positions = np.ravel_multi_index(entries.coords, mask.shape).astype(np.int64)
         weights = entries.data
     else:
         flat = dual.ravel()
@@ -344,7 +327,7 @@ def from_dual(targets: Targets, dual: Dual, field: str = "dual") -> tuple[Indice
         raise InputError(
             field, f"with a weight of {weights[wrong][0]}", "give weights that are finite and not negative"
         )
-    counts = targets.mask.ravel()[positions] & (weights > 0)
+    counts = mask.ravel()[positions] & (weights > 0)
     return positions[counts], np.asarray(weights[counts], dtype=np.float64)
 
 
@@ -359,6 +342,13 @@ def spread(positions: Indices, count: int, first: Indices | None = None) -> Indi
 
 def _mask(given: ArrayLike | None, shape: tuple[int, ...]) -> Mask:
     return np.ones(shape, dtype=np.bool_) if given is None else as_mask("mask", given, shape=shape)
+
+
+def _check_lengths(rows: Array, mask: Mask) -> None:
+    empty = mask & ~rows.any(axis=1)
+    if empty.any():
+        which = int(np.argmax(empty))
+        raise InputError(f"targets[{which}]", "zero", "leave it out: its value is known without measuring")
 
 
 def _from_positions(given: ArrayLike | None, count: int) -> ArrayLike | None:

@@ -1,6 +1,6 @@
 """The arms and targets that a solver works on: where it begins, and which others must enter.
 
-An optimal design needs few of many arms, and few targets decide it. Steps are taken on a working set; a full
+An optimal design needs few of many arms, and few targets decide it. Steps are taken on an active set; a full
 evaluation says which arms and targets outside contradict it, and those enter. The rest of a large problem costs one
 evaluation each time and nothing in between.
 """
@@ -8,7 +8,6 @@ evaluation each time and nothing in between.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 import numpy as np
 from scipy.linalg import lapack
@@ -29,12 +28,10 @@ APART = (
 )
 UNIFORM = 0.1  # uniform part with which the best point so far is started from again
 
-Seen = TypeVar("Seen", bound=Proof)
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Working:
-    """A design and a mixture on a working set; positions are sorted."""
+class ActiveSet:
+    """A design and a mixture on an active set; positions are sorted."""
 
     arms: Indices
     """(m,)"""
@@ -58,31 +55,20 @@ class Working:
         return weights
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Ended(Generic[Seen]):
-    """Where an inner loop ended: the best weights and mixture it saw, and what it saw there."""
-
-    work: Working
-    seen: Seen
-    steps: int = 0
-    evaluations: int = 0
-    stuck: bool = False
-
-
-def begin(problem: DesignProblem) -> Working:
+def begin(problem: DesignProblem) -> ActiveSet:
     """Uniform on arms and targets that lie apart, on all where they are few.
 
     Where the arms are many and the targets few and among them, the best arms are near: it begins there.
     """
     count, rank = problem.arms.shape
-    targets = problem.targets.some(max(SMALL, TARGETS * rank), problem.pivots)
-    arms = problem.targets.places()
+    arms, most = problem.targets.places(), max(SMALL, TARGETS * rank)
+    targets = spread(arms, most, problem.pivots) if len(arms) else problem.targets.some(most)
     if problem.ridge == 0 or not 0 < len(arms) < rank <= count / 3:
         arms = spread(np.arange(count), max(SMALL, ARMS * rank), problem.pivots)
-    return Working(arms=arms, targets=targets, weights=_uniform(len(arms)), mixture=_uniform(len(targets)))
+    return ActiveSet(arms=arms, targets=targets, weights=_uniform(len(arms)), mixture=_uniform(len(targets)))
 
 
-def resume(problem: DesignProblem, start: Design) -> Working:
+def resume(problem: DesignProblem, start: Design) -> ActiveSet:
     """Where another design ended, on its support and on what one would begin with."""
     first = begin(problem)
     positions, mixture = from_dual(problem.targets, start.dual)
@@ -90,7 +76,7 @@ def resume(problem: DesignProblem, start: Design) -> Working:
         positions, mixture = first.targets, first.mixture
     support = start.support
     arms, targets = np.union1d(first.arms, support), np.union1d(first.targets, positions)
-    return Working(
+    return ActiveSet(
         arms=arms,
         targets=targets,
         weights=blend(arms, support, start.weights[support], RESUMED),
@@ -98,33 +84,32 @@ def resume(problem: DesignProblem, start: Design) -> Working:
     )
 
 
-def part(problem: DesignProblem, work: Working) -> DesignProblem:
-    """The problem with nothing but the working set, its targets written out."""
-    arms = problem.arms[work.arms]
-    identity = np.eye(arms.shape[1], order="F")
-    rows = problem.targets.view(identity, problem.arms).rows(work.targets)
+def part(problem: DesignProblem, active: ActiveSet) -> DesignProblem:
+    """The problem with nothing but the active set, its targets written out."""
+    arms = problem.arms[active.arms]
+    rows = problem.directions().rows(active.targets)
     return DesignProblem(
         arms=arms, targets=listed(rows), ridge=problem.ridge, residuals=None, pivots=np.empty(0, dtype=np.int64)
     )
 
 
-def enter(work: Working, seen: Evaluation) -> Working | None:
-    """With the arms that gain more than any in the working set, and the targets that are worse than any in it.
+def enter(active: ActiveSet, seen: Evaluation) -> ActiveSet | None:
+    """With the arms that gain more than any in the active set, and the targets that are worse than any in it.
 
     None where there are none. At most as many enter as were there.
     """
-    arms = entering(work.arms, seen, most=len(work.arms))
-    worst = float(linalg.squared_norms(seen.view.rows(work.targets)).max())
-    targets = np.sort(seen.variances.positions[_largest(seen.variances.values, worst, len(work.targets))])
-    targets = np.union1d(work.targets, targets[_apart(seen.view.rows(targets))])
-    if len(arms) == len(work.arms) and len(targets) == len(work.targets):
+    arms = entering(active.arms, seen, most=len(active.arms))
+    worst = float(seen.mixed_variances.max())
+    targets = np.sort(seen.variances.positions[_largest(seen.variances.values, worst, len(active.targets))])
+    targets = np.union1d(active.targets, targets[_apart(seen.view.rows(targets))])
+    if len(arms) == len(active.arms) and len(targets) == len(active.targets):
         return None
     uniform = min(RESUMED, seen.gap)
-    return Working(
+    return ActiveSet(
         arms=arms,
         targets=targets,
-        weights=blend(arms, work.arms, work.weights, uniform),
-        mixture=blend(targets, work.targets, work.mixture, uniform),
+        weights=blend(arms, active.arms, active.weights, uniform),
+        mixture=blend(targets, active.targets, active.mixture, uniform),
     )
 
 

@@ -1,4 +1,4 @@
-"""Working sets: large problems agree with small ones, and a design is taken up again where it ended."""
+"""ActiveSet sets: large problems agree with small ones, and a design is taken up again where it ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
-from superlevel.design import Design, Pairs, Rows, Status, Subset, solve, working
+from superlevel.design import Design, Pairs, Rows, Status, Subset, active_set, solve
 from superlevel.design.certificate import evaluate
 from superlevel.design.problem import design_problem
 from superlevel.design.targets import AnyTargets
@@ -27,7 +27,7 @@ LEFT = GRID[:, 0] < 0.5
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thresholds at which 300 arms are many."""
     for name, value in {"SMALL": 12, "ARMS": 3, "TARGETS": 3}.items():
-        monkeypatch.setattr(working, name, value)
+        monkeypatch.setattr(active_set, name, value)
 
 
 @pytest.mark.usefixtures("tiny")
@@ -42,14 +42,14 @@ def test_generated_arms_and_targets_lead_to_the_same_optimum(
 ) -> None:
     arms = ARMS[:40] if isinstance(targets, Pairs) else ARMS
     generated = solve(arms, targets, ridge=ridge, rtol=1e-4)
-    assert generated.evaluations < generated.iterations  # most steps see a working set only
-    monkeypatch.setattr(working, "SMALL", 10**6)
+    assert generated.evaluations < generated.iterations  # most steps see an active set only
+    monkeypatch.setattr(active_set, "SMALL", 10**6)
     everything = solve(arms, targets, ridge=ridge, rtol=1e-4)
     assert generated.status is everything.status is Status.CERTIFIED
     assert generated.value == pytest.approx(everything.value, rel=1.1e-4)
     assert generated.lower_bound <= everything.value
     assert everything.lower_bound <= generated.value
-    # A working set that covered everything would be no test of generation: the support stays small.
+    # An active set that covered everything would be no test of generation: the support stays small.
     assert len(generated.support) < len(arms)
 
 
@@ -65,9 +65,9 @@ def test_a_few_targets_among_many_arms_begin_near_them(ridge: float) -> None:
 @pytest.mark.usefixtures("tiny")
 @pytest.mark.parametrize("ridge", [0, 0.1])
 @pytest.mark.parametrize("targets", [None, VECTORS, Pairs(0.3)], ids=["arms", "rows", "pairs"])
-def test_a_working_set_is_a_distribution_on_arms_that_span(ridge: float, targets: Any) -> None:
+def test_an_active_set_is_a_distribution_on_arms_that_span(ridge: float, targets: Any) -> None:
     problem = design_problem(ARMS, targets, ridge=ridge)
-    first = working.begin(problem)
+    first = active_set.begin(problem)
     assert not first.covers(problem)
     assert np.linalg.matrix_rank(problem.arms[first.arms]) == 5
     for weights, positions in ((first.weights, first.arms), (first.mixture, first.targets)):
@@ -77,7 +77,7 @@ def test_a_working_set_is_a_distribution_on_arms_that_span(ridge: float, targets
     everywhere = first.everywhere(problem)
     np.testing.assert_array_equal(np.flatnonzero(everywhere), first.arms)
     rows = pairs(ARMS, 0.3) if isinstance(targets, Pairs) else ARMS if targets is None else VECTORS
-    reduced = working.part(problem, first)
+    reduced = active_set.part(problem, first)
     instance = Instance(arms=ARMS[first.arms], rows=rows[first.targets], ridge=ridge)
     seen = evaluate(reduced, first.weights, np.arange(len(first.targets)), first.mixture)
     assert seen.value == pytest.approx(instance.value(first.weights))
@@ -85,19 +85,19 @@ def test_a_working_set_is_a_distribution_on_arms_that_span(ridge: float, targets
 
 
 @pytest.mark.usefixtures("tiny")
-def test_what_contradicts_a_working_set_enters_it() -> None:
+def test_what_contradicts_an_active_set_enters_it() -> None:
     problem = design_problem(ARMS, VECTORS, ridge=0.1)
-    work = working.begin(problem)
-    seen = evaluate(problem, work.everywhere(problem), work.targets, work.mixture)
-    wider = working.enter(work, seen)
+    active = active_set.begin(problem)
+    seen = evaluate(problem, active.everywhere(problem), active.targets, active.mixture)
+    wider = active_set.enter(active, seen)
     assert wider is not None
-    assert np.isin(work.arms, wider.arms).all()
-    assert np.isin(work.targets, wider.targets).all()
+    assert np.isin(active.arms, wider.arms).all()
+    assert np.isin(active.targets, wider.targets).all()
     assert seen.gains.argmax() in wider.arms
     assert seen.variances.positions[seen.variances.values.argmax()] in wider.targets
-    fresh = np.setdiff1d(wider.arms, work.arms)
-    assert (seen.gains[fresh] > seen.gains[work.arms].max()).all()
-    assert len(wider.arms) <= 2 * len(work.arms)
+    fresh = np.setdiff1d(wider.arms, active.arms)
+    assert (seen.gains[fresh] > seen.gains[active.arms].max()).all()
+    assert len(wider.arms) <= 2 * len(active.arms)
     assert (wider.weights > 0).all()
     assert wider.weights.sum() == pytest.approx(1)
     assert wider.mixture.sum() == pytest.approx(1)
@@ -105,16 +105,16 @@ def test_what_contradicts_a_working_set_enters_it() -> None:
 
 def test_nothing_enters_what_is_everything() -> None:
     problem = design_problem(ARMS[:20], None, ridge=0.1)
-    work = working.begin(problem)
-    assert work.covers(problem)
-    seen = evaluate(problem, work.everywhere(problem), work.targets, work.mixture)
-    assert working.enter(work, seen) is None
+    active = active_set.begin(problem)
+    assert active.covers(problem)
+    seen = evaluate(problem, active.everywhere(problem), active.targets, active.mixture)
+    assert active_set.enter(active, seen) is None
 
 
 @pytest.mark.usefixtures("tiny")
 @pytest.mark.parametrize("kept", [0.26, 0.28, 0.299])
 def test_what_the_features_miss_cannot_keep_the_solver_from_ending(kept: float) -> None:
-    """The working set holds all that matters, so nothing ever enters it, and the features miss most of the gap.
+    """The active set holds all that matters, so nothing ever enters it, and the features miss most of the gap.
 
     Its own gap is then too small to be worked on and may still be too large to blame the features.
     """
@@ -123,7 +123,7 @@ def test_what_the_features_miss_cannot_keep_the_solver_from_ending(kept: float) 
     exact = Features(array=arms, residuals=np.zeros(len(arms)), pivots=np.arange(3))
     gaps: list[float] = []
     best = solve(exact, ridge=ridge, rtol=1e-5, watch=lambda design: gaps.append(design.gap)).value
-    rtol = gaps[0] / kept  # the first working set's gap is this part of what is asked for
+    rtol = gaps[0] / kept  # the first active set's gap is this part of what is asked for
     missing = 0.9 * rtol * best * ridge / (1 + np.sqrt(best)) ** 2
     features = replace(exact, residuals=np.full(len(arms), missing))
     seen: list[Design] = []
@@ -139,7 +139,7 @@ def test_what_the_features_miss_cannot_keep_the_solver_from_ending(kept: float) 
 @pytest.mark.usefixtures("tiny")
 @pytest.mark.parametrize("seed", range(10))
 def test_a_watcher_sees_the_best_so_far(seed: int) -> None:
-    """What enters a working set may make its next answer worse for a while; what is shown never is."""
+    """What enters an active set may make its next answer worse for a while; what is shown never is."""
     rng = np.random.default_rng(seed)
     arms = rng.normal(size=(200, 4)) * rng.choice([0.05, 1.0], p=[0.95, 0.05], size=(200, 1))
     seen: list[Design] = []

@@ -1,4 +1,4 @@
-"""The solver for a fixed mixture: working sets of arms, starts, and optima that are hard to reach."""
+"""The solver for a fixed mixture: active sets of arms, starts, and optima that are hard to reach."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from superlevel.design import Design, FrankWolfe, InteriorPoint, Pairs, Status, mean, solve, working
+from superlevel.design import Design, FrankWolfe, InteriorPoint, Pairs, Status, active_set, inner, solve
 
 from .oracle import Array
 
@@ -35,7 +35,7 @@ def test_singular_optima_are_reached_too(seed: int) -> None:
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thresholds at which 300 arms are many."""
     for name, value in {"SMALL": 12, "ARMS": 3, "TARGETS": 3}.items():
-        monkeypatch.setattr(working, name, value)
+        monkeypatch.setattr(active_set, name, value)
 
 
 @pytest.mark.usefixtures("tiny")
@@ -49,7 +49,7 @@ def test_generated_arms_lead_to_the_same_optimum(ridge: float, count: int, monke
     assert len(generated.support) < 150
     changed = solve(arms, ridge=ridge, mixture=mixture[::-1], start=generated, rtol=1e-4)
     back = solve(arms, ridge=ridge, mixture=mixture, start=changed, rtol=1e-4)
-    monkeypatch.setattr(working, "SMALL", 10**6)
+    monkeypatch.setattr(active_set, "SMALL", 10**6)
     everything = solve(arms, ridge=ridge, mixture=mixture, rtol=1e-4)
     for design in (generated, back, everything):
         assert design.status is Status.CERTIFIED
@@ -85,7 +85,7 @@ def test_cautious_steps_alone_lead_to_the_same_optimum(
 ) -> None:
     mixture = np.where(np.arange(25) < count, 1.0, 0.0)
     usual = solve(ARMS, ridge=ridge, mixture=mixture, rtol=1e-6)
-    monkeypatch.setattr(mean, "PATIENCE", -1)
+    monkeypatch.setattr(inner, "PATIENCE", -1)
     slow = solve(ARMS, ridge=ridge, mixture=mixture, rtol=1e-6)
     assert slow.status is usual.status is Status.CERTIFIED
     assert slow.value == pytest.approx(usual.value, rel=1.1e-6)

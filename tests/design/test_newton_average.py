@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import LinAlgError
 
 from superlevel.design.average import AverageProblem, average_problem
-from superlevel.design.descent import Iterate, Local, _factored, cautious, step
+from superlevel.design.newton import Iterate, Local, Products, cautious, step
 from superlevel.design.problem import design_problem
 
 from .oracle import Array, Instance
@@ -65,7 +65,7 @@ def test_the_direction_solves_the_whole_system(n: int, p: int) -> None:
     )
     right = np.concatenate([here.price - local.gains - here.reduced, wanted, [1 - here.weights.sum()]])
     expected = np.linalg.solve(matrix, right)
-    found = _factored(here, local)(wanted)
+    found = local.factored(here)(Products(slack=np.empty(0), reduced=wanted))
     np.testing.assert_allclose([*found.weights, found.price, *found.reduced], expected, rtol=1e-8, atol=1e-10)
 
 
