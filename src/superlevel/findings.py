@@ -38,11 +38,12 @@ def bad(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(finding for finding in findings if finding.verdict.bad)
 
 
+def contradicting(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Those that contradict an assumption."""
+    return tuple(finding for finding in findings if finding.verdict is Verdict.CONTRADICTED)
+
+
 def new(findings: Iterable[Finding], before: Iterable[Finding]) -> tuple[Finding, ...]:
     """Those that contradict an assumption which nothing contradicted before."""
-    known = {finding.assumption for finding in before if finding.verdict is Verdict.CONTRADICTED}
-    return tuple(
-        finding
-        for finding in findings
-        if finding.verdict is Verdict.CONTRADICTED and finding.assumption not in known
-    )
+    known = {finding.assumption for finding in contradicting(before)}
+    return tuple(finding for finding in contradicting(findings) if finding.assumption not in known)

@@ -11,9 +11,10 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from superlevel.arrays import Array, as_deviations, as_number, as_positive, frozen
+from superlevel.arrays import Array
 from superlevel.domain import Domain
 from superlevel.errors import InputError
+from superlevel.fields import FIELDS
 from superlevel.goals import Goal
 
 FITTED = ("kernel", "noise", "mean")
@@ -63,38 +64,23 @@ class Problem:
         if not isinstance(self.goal, Goal):
             remedy = "give a goal such as Threshold(20.0), Band(10.0, 20.0) or FractionOfMax(0.1)"
             raise InputError("goal", reprlib.repr(self.goal), remedy)
-        checked = {
-            "noise": None if self.noise is None else as_deviations("noise", self.noise, self.domain.n),
-            "bound": None if self.bound is None else as_number("bound", self.bound, above=0.0),
-            "delta": as_number("delta", self.delta, above=0.0, below=1.0),
-            "mean": as_number("mean", self.mean),
-            "norm": None if self.norm is None else as_number("norm", self.norm, above=0.0),
-            "misspecification": as_number("misspecification", self.misspecification, at_least=0.0),
-            "tolerance": as_number("tolerance", self.tolerance, at_least=0.0),
-            "ridge": None if self.ridge is None else as_number("ridge", self.ridge, at_least=0.0),
-            "cost": _as_costs(self.cost, self.domain.n),
-            "fit": _as_fit(self.fit, self.noise),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        for field in FIELDS:
+            object.__setattr__(self, field.name, field.check(getattr(self, field.name), self.domain.n))
+        object.__setattr__(self, "fit", _as_fit(self.fit, self.noise))
 
     @property
     def known_noise(self) -> float | Array:
         """The noise; an InputError where it is not given."""
         if self.noise is None:
-            raise InputError("noise", None, "give the standard deviation of one measurement: it cannot be estimated here")
+            raise InputError(
+                "noise", None, "give the standard deviation of one measurement: it cannot be estimated here"
+            )
         return self.noise
 
     @property
     def deviations(self) -> Array:
         """(n,) the standard deviation of one measurement at each point."""
         return np.broadcast_to(np.asarray(self.known_noise, dtype=np.float64), self.domain.n)
-
-
-def _as_costs(costs: object, n: int) -> float | Array:
-    if isinstance(costs, str) or not hasattr(costs, "__len__"):
-        return as_number("cost", costs, above=0.0)
-    return frozen(as_positive("cost", costs, shape=(n,)).copy())  # type: ignore[arg-type]
 
 
 def _as_fit(given: object, noise: object) -> tuple[str, ...]:

@@ -190,7 +190,7 @@ class Belief(Protocol):
         ...
 
     def fixed(self, share: float, /) -> Bounds | None:
-        """Bounds of the directions whose value no measurement can change, NaN for the others; None if there are none."""
+        """Bounds of the directions that no measurement can change, NaN for the others; None if there are none."""
         ...
 
     def probability(self, level: float, /) -> Array | None:

@@ -212,8 +212,8 @@ def simulate(
 def settled(moments: Sequence[tuple[int, Labels]]) -> Indices:
     """(n,) how many measurements there were when each point got the label that it has; -1 where it has none.
 
-    Moments are numbers of measurements and the labels of then, (n,) or (k, n), in their order; the last is now. A label that was
-    taken back and given again counts from the last time.
+    Moments are numbers of measurements and the labels of then, (n,) or (k, n), in their order; the last is now. A label
+    that was taken back and given again counts from the last time.
     """
     (samples, labels), *later = moments
     since = np.full(labels.shape[-1], samples, dtype=np.int64)

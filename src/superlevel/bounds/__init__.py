@@ -7,16 +7,16 @@
 582
 """
 
-from superlevel.bounds.resolution import Resolution, resolution
 from superlevel.bounds.complexity import Complexity, melk, milk, milk_sharp
-from superlevel.bounds.implicit_lower import Alternatives, ImplicitBound, implicit
 from superlevel.bounds.forecast import End, Expressed, Forecast, expressed, foretell, norm_of
+from superlevel.bounds.ideal_rounds import Round, rounds
+from superlevel.bounds.implicit_lower import Alternatives, ImplicitBound, implicit
 from superlevel.bounds.information import Gain, effective_dimension, information_gain
 from superlevel.bounds.lower import ExplicitBound, LowerBound, explicit
-from superlevel.bounds.ideal_rounds import Round, rounds
 from superlevel.bounds.pilot import filled
 from superlevel.bounds.planning import ESTIMATES, Case, Cell, Estimate, Plan, Row, plan, sweep
 from superlevel.bounds.printed import PrintedBound, implicit_printed
+from superlevel.bounds.resolution import Resolution, resolution
 from superlevel.bounds.theorems import UpperBound, upper
 from superlevel.bounds.unstructured import st2
 

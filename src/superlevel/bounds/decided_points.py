@@ -11,46 +11,50 @@ import numpy as np
 
 from superlevel.arrays import Array, Mask
 from superlevel.bounds.implicit_lower import make_instance
-from superlevel.bounds.lower import LowerBound, information, scaled
+from superlevel.bounds.lower import LowerBound, bound_of_moves, information, scaled, smallest_moves
 from superlevel.bounds.planning import LOOSE, Case
 from superlevel.bounds.saddle import saddle
-from superlevel.bounds.setting import as_noise, margins
-from superlevel.goals import FractionOfMax, Threshold
+from superlevel.bounds.setting import as_noise, needed
 from superlevel.problem import Problem
 
-NOTHING = 1e-300  # a tolerance that leaves points out that are at the level, and no others
+NOTHING = 1e-300  # a tolerance that leaves out labels of points that are exactly at a level, and no others
 
 
 def bound(problem: Problem, values: Array, counted: Mask) -> LowerBound | None:
     """The lower bound for deciding the counted points (n,) if f has these values (n,), with some noise everywhere.
 
-    A point that has one label whatever f is needs nothing, and neither does one within the tolerance or exactly at the
-    level. None where no other is counted.
+    A point that has one label whatever f is needs nothing, and neither does one within the tolerance of every level or
+    exactly at it. None where no other is counted.
     """
     values = _in_space(problem, values)
-    counted = counted & (margins(problem.goal, values) > problem.tolerance)
-    match problem.goal:
-        case Threshold(alpha):
-            counted = counted & (problem.domain.diagonal() > 0.0)
-            if not counted.any():
-                return None
-            within = replace(problem, tolerance=max(problem.tolerance, NOTHING))
-            return Case(problem=within, values=np.where(counted, values, alpha), ridge=None, rtol=LOOSE).lower
-        case FractionOfMax() as goal:
-            if not counted.any() or float(values.max()) <= 0.0:
-                return None
-            if counted.all():
-                return Case(problem=problem, values=values, ridge=None, rtol=LOOSE).lower
-            return _fraction(problem, goal, values, counted)
+    counted = counted & needed(problem.goal, values, problem.tolerance)
+    if problem.goal.implicit:
+        return _implicit(problem, values, counted)
+    counted = counted & (problem.domain.diagonal() > 0.0)
+    if not counted.any() or float(np.min(problem.known_noise)) == 0.0:
+        return None
+    moves = smallest_moves(problem.goal.levels, values, max(problem.tolerance, NOTHING))
+    return bound_of_moves(
+        problem.domain,
+        np.where(counted, moves, np.inf),
+        noise=problem.known_noise,
+        delta=problem.delta,
+        ridge=None,
+        rtol=LOOSE,
+    )
 
 
-def _fraction(problem: Problem, goal: FractionOfMax, values: Array, counted: Mask) -> LowerBound | None:
-    """Of some points: any other may still be the maximum, so that pairs with it stay."""
-    sound = as_noise(problem.noise, problem.domain.n)
+def _implicit(problem: Problem, values: Array, counted: Mask) -> LowerBound | None:
+    """Any point that is not counted may still be the maximum, so that pairs with it stay."""
+    if not counted.any() or float(values.max()) <= 0.0:
+        return None
+    if counted.all():
+        return Case(problem=problem, values=values, ridge=None, rtol=LOOSE).lower
+    sound = as_noise(problem.known_noise, problem.domain.n)
     whole = make_instance(
         problem.domain,
         values,
-        goal,
+        problem.goal.share,
         loudness=sound.loudness,
         mean=problem.mean,
         tolerance=problem.tolerance,
@@ -72,7 +76,7 @@ def _fraction(problem: Problem, goal: FractionOfMax, values: Array, counted: Mas
 
 def _in_space(problem: Problem, values: Array) -> Array:
     """The nearest linear function, where pairs need one: an estimate that was put into its intervals may be none."""
-    if problem.domain.kernel is not None or isinstance(problem.goal, Threshold):
+    if problem.domain.kernel is not None or not problem.goal.implicit:
         return values
     points = problem.domain.points
     return np.asarray(problem.mean + points @ np.linalg.lstsq(points, values - problem.mean, rcond=None)[0])

@@ -1,6 +1,6 @@
 """MELK and MILK on the ridge confidence without noise: how many measurements they would take if f were as guessed.
 
-The method's own loop is run on measurements that are f itself, while intervals are as wide as those of noisy ones:
+The method is run on measurements that are f itself (`Method.update`), while intervals are as wide as those of noisy ones:
 
 typical     what the intervals decide, whose middle is then about f
 at worst    what they decide where f is at the far end of each of them: [a, b] becomes [f - (b - a), f + (b - a)],
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,16 +25,15 @@ from numpy.typing import ArrayLike
 from superlevel import linalg, methods
 from superlevel.arrays import Array, as_count
 from superlevel.bounds.ideal_rounds import ROOM, bound_of, checked, smallest_gap
-from superlevel.bounds.setting import as_values, gaps
-from superlevel.confidence.deciding import narrowed
-from superlevel.confidence.ridge import Ridge
+from superlevel.bounds.setting import as_values
+from superlevel.confidence.unit_features import unit_features
 from superlevel.errors import InputError
 from superlevel.features import Features
-from superlevel.goals import UNDECIDED, Bounds, Reading, Threshold, unread
+from superlevel.findings import bad
+from superlevel.goals import Bounds, Reading, decided
 from superlevel.methods import Method
-from superlevel.methods.affordable import unit_features
 from superlevel.problem import Problem
-from superlevel.records import Knowledge, State
+from superlevel.records import Batch, State
 
 COUNTED = 10**7  # measurements: nobody makes more
 RIDGES = 10.0 ** np.linspace(-10, 2, 49)  # of the largest k(x, x)
@@ -101,7 +101,7 @@ class Forecast:
 def norm_of(problem: Problem, values: ArrayLike) -> float:
     """The norm of a function with these values (n,) in the space of the problem's kernel, as far as the points show it.
 
-    >>> from superlevel import Domain
+    >>> from superlevel import Domain, Threshold
     >>> norm_of(Problem(Domain([[3.0, 0.0], [0.0, 2.0]]), goal=Threshold(0.0), noise=1.0), [9.0, 8.0])  # theta = (3, 4)
     5.0
     """
@@ -142,7 +142,7 @@ def foretell(
     max_samples: int = COUNTED,
     guess: Expressed | None = None,
 ) -> Forecast:
-    """What ``methods.make("melk" or "milk", problem, confidence="ridge")`` takes.
+    """How many measurements ``methods.make("melk", problem, confidence="ridge")`` takes: MILK if the level is relative.
 
     Args:
         problem: where neither norm nor bound is given, 1.5 times the norm of the guess is taken.
@@ -156,11 +156,11 @@ def foretell(
         bound_of(problem, f)
     guess = expressed(problem, f) if guess is None else guess
     problem = assumed(problem, guess)
-    method = _method(problem)
+    method = methods.make("melk", problem, confidence="ridge")
     if problem.norm is not None and guess.norm > problem.norm * (1.0 + SLACK):
         reason = f"norm is {problem.norm:.4g}, but the guess has one of {guess.norm:.4g}"
         samples, end = np.inf, End.SMALL
-    elif problem.tolerance == 0.0 and smallest_gap(problem, f, _confidence(method).features) == 0.0:
+    elif problem.tolerance == 0.0 and smallest_gap(problem, f, method.prior.linear.features) == 0.0:
         samples, end, reason = np.inf, End.TIED, End.TIED.value
     else:
         samples, end, reason = _Run(method=method, f=guess.values, at_worst=at_worst, most=most).count()
@@ -179,72 +179,48 @@ class _Run:
 
     def count(self) -> tuple[float, End, str]:
         """Measurements to the last decision, and how it ended."""
-        state = self.method.init()
-        before, history = _bounds(state), list[tuple[int, int, float]]()
-        while (state.labels == UNDECIDED).any():
-            choice = self.method.rule.choose(self.method.view(state, phase=state.phase))
-            plan = self.method.planned(state, choice)
+        method, state = self.method, self.method.init()
+        before, history = method.prior.bounds(method.goal.share), list[tuple[int, int, float]]()
+        while not decided(state.labels).all():
+            plan = method.ask(state)
             if state.samples + plan.total > self.most:
                 return float(self.most), End.EXCEEDED, f"not decided after {self.most:,}, where counting ends"
-            known = self.method.confidence.learn(state, plan, self.f[plan.indices])
-            if known.contradicted:
-                return np.inf, End.CONTRADICTED, known.warnings[0]
-            state = self._after(state, known, before, plan.total)
-            state = replace(state, design=choice.certificate)
-            if self._stuck(state, history):
+            batch = Batch(points=plan.indices, values=self.f[plan.indices], plan=plan, whole=True)
+            state, info = method.update(state, batch)
+            if state.belief.contradicted:
+                return np.inf, End.CONTRADICTED, bad(state.belief.findings)[0].sentence
+            if self.at_worst:
+                state = replace(state, reading=self._at_worst(info.bounds, before), stop=None)
+            if self._stuck(state, info.bounds, history):
                 return np.inf, End.MISSED, End.MISSED.value
         return float(state.samples), End.DECIDED, End.DECIDED.value
 
-    def _after(self, state: State, known: Knowledge, before: Bounds, total: int) -> State:
-        reading = self._read(known.bounds, before) if self.at_worst else self._anew(known.deciding, known.bounds)
-        return replace(
-            state,
-            phase=state.phase + 1,
-            reading=reading,
-            samples=state.samples + total,
-            learned=known.learned,
-            intervals=known.intervals,
-        )
-
-    def _read(self, bounds: Bounds, before: Bounds) -> Reading:
+    def _at_worst(self, bounds: Bounds, before: Bounds) -> Reading:
         """What bounds of that width decide where f is at their far end, within those that need no measurement."""
-        problem = self.method.problem
-        value, width = gaps(problem.goal, self.f), bounds.upper - bounds.lower
+        goal, tolerance = self.method.goal, self.method.problem.tolerance
+        value, width = goal.combine(self.f), bounds.upper - bounds.lower
         shifted = Bounds(lower=np.maximum(value - width, before.lower), upper=np.minimum(value + width, before.upper))
-        return self._anew(narrowed(shifted, problem.tolerance), shifted)
+        return goal.read(goal.unread(len(self.f)), shifted, tolerance=tolerance)
 
-    def _anew(self, deciding: Bounds, certain: Bounds) -> Reading:
-        goal = self.method.problem.goal
-        return goal.read(unread(goal, len(self.f)), deciding, certain)
-
-    def _stuck(self, state: State, history: list[tuple[int, int, float]]) -> bool:
+    def _stuck(self, state: State, bounds: Bounds, history: list[tuple[int, int, float]]) -> bool:
         """Whether ten times the measurements decided nothing and made the widest interval no narrower.
 
         Only what is missed can do that, once it is more than the noise: it is in all intervals and adds up.
         """
-        assert state.learned is not None
         undecided = int(np.count_nonzero(state.undecided))
         if not undecided:
             return False
-        width = float((_bounds(state).upper - _bounds(state).lower)[state.undecided].max())
-        missed = float(state.learned.evidence.information @ _confidence(self.method).misses ** 2)
+        width = float((bounds.upper - bounds.lower)[state.undecided].max())
+        information, _ = state.belief.averages
+        missed = float(information @ self._misses**2)
         history.append((state.samples, undecided, width))
         earlier = [past for samples, *past in history if PATIENCE * samples <= state.samples]
         return missed > BLIND**2 and bool(earlier) and earlier[-1][0] == undecided and width > STUCK * earlier[-1][1]
 
-
-def _method(problem: Problem) -> Method:
-    return methods.make("melk" if isinstance(problem.goal, Threshold) else "milk", problem, confidence="ridge")
-
-
-def _confidence(method: Method) -> Ridge:
-    assert isinstance(method.confidence, Ridge)
-    return method.confidence
-
-
-def _bounds(state: State) -> Bounds:
-    assert state.learned is not None
-    return state.learned.bounds
+    @cached_property
+    def _misses(self) -> Array:
+        """(n,) how far f may be from what the features express."""
+        return np.asarray(self.method.problem.misspecification + np.sqrt(self.method.prior.linear.features.residuals))
 
 
 def _fitted(features: Features, values: Array, *, passing: float | None) -> Array:

@@ -6,11 +6,12 @@
     g_t          min over designs of the largest ||v||^2 in A_t
     N_t          measurements of round t, by one of the schedules of `superlevel.confidence.rounds`
 
-After round t a direction is decided if its estimate is more than 2 B 2^-t from zero. The algorithms end when nothing is
+After round t a pair is decided if its estimate is more than 2 B 2^-t from zero, and a point if its estimate is as far
+from every level. The algorithms end when nothing is
 undecided, or after round ceil(log2(4 B / tolerance)), and there is always a first one.
 
 With probability 1 - delta the estimates are within 2 B 2^-t, half of which is the noise's and half the ridge's. A run
-in which all of them err by that much towards zero decides as late as can be: what is undecided in any other run is
+in which all of them err by that much towards the levels decides as late as can be: what is undecided in any other run is
 undecided in it. So no run takes more measurements, up to how closely each design is solved. That is a sharper bound
 than the theorem's.
 """
@@ -23,15 +24,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, as_number
-from superlevel.bounds.setting import as_features, as_ridge, as_values, check_maximum, gaps, margins
+from superlevel.bounds.setting import as_features, as_ridge, as_values, check_maximum
 from superlevel.confidence.rounds import Rounds, Schedule
-from superlevel.design import Design, solve
+from superlevel.design import Design, solve, targets
 from superlevel.errors import InputError
 from superlevel.features import Features
-from superlevel.goals import UNDECIDED, Bounds, FractionOfMax, Reading
+from superlevel.goals import Bounds, Reading, decided
 from superlevel.problem import Problem
+from superlevel.records import Need
 from superlevel.robust import CATONI
-from superlevel.rules.design import targets, unknown
 
 ROOM = 1.5  # a function is taken to stay within this times its largest value, where no bound is given
 
@@ -60,24 +61,25 @@ def rounds(
     ridge: float | None = None,
     rtol: float = 0.01,
 ) -> tuple[Round, ...]:
-    """The rounds of MELK for a threshold, of MILK for a fraction of the maximum.
+    """The rounds of MELK for given levels, of MILK for a fraction of the maximum.
 
     Args:
         problem: goal, noise, delta, tolerance. Its bound B is 1.5 times the largest |f - mean| where it has none. With
             unequal noise the largest counts.
         values: (n,) f at the points.
-        error: of every estimate, towards zero, in units of the precision B 2^-t: 0 for exact ones, 1 for the most that
+        error: of every estimate, towards the level, in units of the precision B 2^-t: 0 for exact ones, 1 for the most that
             is likely without a ridge, 2 for the most that is likely with one.
         schedule: "scaled" is N_t as printed, for f / B; "tight" is what Catoni's mean needs.
         ridge: None is the problem's, or else the default of `explicit`.
         rtol: how closely each design is solved.
     """
     wrong = 2.0 + as_number("error", error, at_least=0.0)
-    f, sigma = checked(problem, values), float(np.max(problem.noise))
+    f, sigma = checked(problem, values), float(np.max(problem.known_noise))
+    goal = problem.goal
     gamma = as_ridge(problem.domain, problem.ridge if ridge is None else ridge)
     features = as_features(problem.domain, ridge=gamma, rtol=rtol)
     if problem.tolerance == 0.0 and smallest_gap(problem, f, features) == 0.0:
-        at = int(margins(problem.goal, f).argmin())
+        at = int(goal.margins(f).argmin())
         raise InputError(
             f"values[{at}]", "exactly at the level", "give the problem a tolerance > 0: no round decides it"
         )
@@ -91,25 +93,26 @@ def rounds(
         schedule=schedule,
         estimator=CATONI,
     )
-    n, value = problem.domain.n, gaps(problem.goal, f)
-    reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=unknown(problem.goal, features))
+    value = goal.combine(f)
+    reading = Reading(labels=goal.unread(problem.domain.n).labels, undecided=features.reached(goal.share))
     done: list[Round] = []
     design: Design | None = None
-    while reading.undecided.any() and (reading.labels == UNDECIDED).any() and len(done) < last:
+    while reading.undecided.any() and not decided(reading.labels).all() and len(done) < last:
         t = len(done) + 1
         precision = sizes.precision(t)
-        design = solve(features, targets(problem.goal, reading.undecided), ridge=gamma, rtol=rtol, start=design)
+        design = solve(features, targets(goal.share, reading.undecided), ridge=gamma, rtol=rtol, start=design)
         undecided = int(np.count_nonzero(reading.undecided))
-        count = sizes.samples(t, design.value, undecided)
+        taken = sum(each.samples for each in done)
+        count = sizes.samples(Need(phase=t, value=design.value, directions=undecided, begun=taken))
         done.append(Round(t=t, precision=precision, undecided=undecided, design=design, samples=count))
-        reading = problem.goal.read(reading, Bounds(lower=value - wrong * precision, upper=value + wrong * precision))
+        reading = goal.read(reading, Bounds(lower=value - wrong * precision, upper=value + wrong * precision))
     return tuple(done)
 
 
 def checked(problem: Problem, values: ArrayLike) -> Array:
     """f, with a positive maximum where the goal needs one."""
     f = as_values(problem.domain, values)
-    if isinstance(problem.goal, FractionOfMax):
+    if problem.goal.implicit:
         check_maximum(f)
     return f
 
@@ -136,8 +139,11 @@ def last_round(problem: Problem, values: Array) -> float:
 
 
 def smallest_gap(problem: Problem, values: Array, features: Features) -> float:
-    """Delta_min: the distance from the level of the point nearest to it, points with zero features apart."""
-    distances = margins(problem.goal, values)
-    if not isinstance(problem.goal, FractionOfMax):
-        distances = distances[features.array.any(axis=1)]
-    return float(distances.min(initial=np.inf))
+    """Delta_min: the distance from a level of the point nearest to one.
+
+    Where the level is given, points with zero features do not count. Where it is a part of the maximum, it is unknown
+    and they do.
+    """
+    margins = problem.goal.margins(values)
+    counted = margins if problem.goal.implicit else margins[features.reached()]
+    return float(counted.min(initial=np.inf))

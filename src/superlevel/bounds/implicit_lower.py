@@ -27,12 +27,20 @@ from superlevel.arrays import Array, as_number
 from superlevel.bounds.alternatives import Instance, movable
 from superlevel.bounds.lower import LowerBound, information, scaled
 from superlevel.bounds.saddle import Saddle, saddle
-from superlevel.bounds.setting import as_features, as_noise, as_ridge, as_values, check_maximum, gaps, inside, margins
+from superlevel.bounds.setting import (
+    as_features,
+    as_noise,
+    as_ridge,
+    as_share,
+    as_values,
+    check_maximum,
+    from_maximum,
+    pair_gaps,
+)
 from superlevel.design import Rows, Status, solve
 from superlevel.design.basis import basis
 from superlevel.domain import Domain
 from superlevel.errors import InputError
-from superlevel.goals import FractionOfMax
 
 LINEAR = 1e-6  # part of the values' length that may not be linear in the points
 
@@ -97,13 +105,38 @@ def implicit(
     >>> bound.gap <= 1e-4
     True
     """
-    goal, given = FractionOfMax(epsilon), as_values(domain, values)
+    return implicit_by_share(
+        domain,
+        as_values(domain, values),
+        as_share(epsilon),
+        noise=noise,
+        delta=delta,
+        mean=mean,
+        tolerance=tolerance,
+        ridge=ridge,
+        rtol=rtol,
+    )
+
+
+def implicit_by_share(
+    domain: Domain,
+    given: Array,
+    share: float,
+    *,
+    noise: float | ArrayLike,
+    delta: float,
+    mean: float,
+    tolerance: float,
+    ridge: float | None,
+    rtol: float,
+) -> ImplicitBound:
+    """`implicit` for values (n,) that were checked, with share = 1 - epsilon."""
     sound = as_noise(noise, domain.n)
     unit = information(sound.sigma, delta)
     instance = make_instance(
-        domain, given, goal, loudness=sound.loudness, mean=mean, tolerance=tolerance, ridge=ridge, rtol=rtol
+        domain, given, share, loudness=sound.loudness, mean=mean, tolerance=tolerance, ridge=ridge, rtol=rtol
     )
-    tied = instance.outside[margins(goal, given)[instance.outside] == 0.0]
+    tied = instance.outside[from_maximum(share, given)[instance.outside] == 0.0]
     found = saddle(instance, rtol=rtol) if not len(tied) else _tie(instance, tied, int(given.argmax()), rtol)
     return ImplicitBound(
         samples=scaled(unit, found.lower_bound),
@@ -122,7 +155,7 @@ def implicit(
 def make_instance(
     domain: Domain,
     values: Array,
-    goal: FractionOfMax,
+    share: float,
     *,
     loudness: Array,
     mean: float,
@@ -133,7 +166,8 @@ def make_instance(
     """Features, gaps, and which points can be moved."""
     check_maximum(values)
     slack = as_number("tolerance", tolerance, at_least=0.0)
-    clear = margins(goal, values) > slack if slack > 0.0 else np.ones(domain.n, dtype=np.bool_)
+    above = from_maximum(share, values)
+    clear = np.abs(above) > slack if slack > 0.0 else np.ones(domain.n, dtype=np.bool_)
     if not clear.any():
         raise InputError("tolerance", slack, "give a smaller one: every point is within it, and nothing need be found")
     mean, gamma = as_number("mean", mean), as_ridge(domain, ridge)
@@ -142,14 +176,14 @@ def make_instance(
         _check_linear(points, values - mean)
     if gamma == 0.0:
         points = basis(points, 0.0).arms  # any coordinates of the span will do, and these are well conditioned
-    member = inside(goal, values)
+    member = above > 0.0
     # A positive mean puts every point above a fraction of the maximum when theta = 0.
-    open_ = ~member if mean > 0.0 else movable(points, 1.0 - goal.epsilon, ~member)
+    open_ = ~member if mean > 0.0 else movable(points, share, ~member)
     return Instance(
         arms=points * loudness[:, None],
         points=points,
-        gaps=gaps(goal, values) + np.where(member, slack, -slack)[:, None],
-        share=1.0 - goal.epsilon,
+        gaps=pair_gaps(share, values) + np.where(member, slack, -slack)[:, None],
+        share=share,
         ridge=gamma,
         inside=np.flatnonzero(member & clear),
         outside=np.flatnonzero(open_ & clear),

@@ -1,4 +1,4 @@
-"""How few measurements can do, for a threshold: Theorem 1 of the paper, with its certificate.
+"""How few measurements can do, for given levels: Theorem 1 of the paper, with its certificate.
 
     H          min over lambda of max_x ||phi(x)||^2 / (f(x) - alpha)^2, in the norm of A(lambda)^-1
     samples    2 sigma^2 log(1 / (2.4 delta)) H
@@ -7,14 +7,20 @@ An algorithm that is right with probability 1 - delta for *every* function of th
 sum_i E[N_i] (f'(x_i) - f(x_i))^2 / (2 sigma_i^2) >= log(1 / (2.4 delta)) against every f' with another set (Kaufmann,
 Cappe and Garivier 2016). The nearest f' that moves x is at squared distance (f(x) - alpha)^2 / ||phi(x)||^2.
 
+With several levels f' must move some x across some level. The level nearest to f(x) is the first that it reaches, so
+alpha is that one.
+
 With a tolerance, points within it may be declared either way and need nothing. For any other x, f' must put it beyond
-the tolerance on the other side, which is |f(x) - alpha| + tolerance away: these are the distances in H then.
+the tolerance on the other side, which is |f(x) - alpha| + tolerance away: these are the distances in H then. A point
+within the tolerance of one level must still be placed right with respect to the others, so alpha is then the nearest
+level that is beyond the tolerance.
 
 A ridge makes A larger and H smaller, so with one the bound is still a bound. Truncated features make H smaller as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +28,10 @@ from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, as_number
 from superlevel.bounds.complexity import complexity
-from superlevel.bounds.setting import as_features, as_noise, as_ridge, as_values, margins
+from superlevel.bounds.setting import as_features, as_levels, as_noise, as_ridge, as_values, from_levels
 from superlevel.design import Design, Status
 from superlevel.domain import Domain
 from superlevel.errors import InputError
-from superlevel.goals import Threshold
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,7 +61,7 @@ class LowerBound:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExplicitBound(LowerBound):
-    """The lower bound for a threshold."""
+    """The lower bound for given levels."""
 
     design: Design
     """The design that proves it: its dual is the mixture of points that are hard to place."""
@@ -66,19 +71,19 @@ def explicit(
     domain: Domain,
     values: ArrayLike,
     *,
-    threshold: float,
+    threshold: float | Sequence[float],
     noise: float | ArrayLike,
     delta: float = 0.1,
     tolerance: float = 0.0,
     ridge: float | None = None,
     rtol: float = 0.01,
 ) -> ExplicitBound:
-    """The number of measurements below which nobody can find {x: f(x) > threshold}.
+    """The number of measurements below which nobody can find {x: f(x) > threshold}, for every level that is given.
 
     Args:
         domain: n points and a kernel.
         values: (n,) f at the points.
-        threshold: the level alpha.
+        threshold: the level alpha, or several levels.
         noise: standard deviation of a measurement, or (n,) one for each point. With unequal ones the complexity is in
             units of the largest, sigma: a point with sigma_i counts as an arm sigma / sigma_i times as long.
         delta: allowed probability of a wrong set.
@@ -93,13 +98,30 @@ def explicit(
     >>> round(bound.complexity, 3), round(bound.samples, 1)     # H = 1/0.5^2 + 1/0.25^2
     (20.0, 57.1)
     """
-    level, given = Threshold(threshold), as_values(domain, values)
+    levels, given = as_levels(threshold), as_values(domain, values)
+    slack = as_number("tolerance", tolerance, at_least=0.0)
+    moves = smallest_moves(levels, given, slack)
+    if np.isinf(moves).all():
+        raise InputError("tolerance", slack, "give a smaller one: every point is within it, and nothing need be found")
+    return bound_of_moves(domain, moves, noise=noise, delta=delta, ridge=ridge, rtol=rtol)
+
+
+def smallest_moves(levels: Sequence[float], values: Array, tolerance: float) -> Array:
+    """(n,) how far each value must move for one of its labels to be wrong; infinite where none can be."""
+    gaps = from_levels(levels, values)
+    return np.asarray((np.where(gaps > tolerance, gaps + tolerance, np.inf) if tolerance else gaps).min(axis=0))
+
+
+def bound_of_moves(
+    domain: Domain, moves: Array, *, noise: float | ArrayLike, delta: float, ridge: float | None, rtol: float
+) -> ExplicitBound:
+    """The lower bound if the value of each point must move so far (n,) for a wrong label. Infinite ones do not count."""
     sound = as_noise(noise, domain.n)
     unit = information(sound.sigma, delta)
     gamma = as_ridge(domain, ridge)
     arms = sound.amplify(as_features(domain, ridge=gamma, rtol=rtol))
-    # phi(x) / |gap| is an arm divided by loudness times gap.
-    found = complexity(arms, level, _distances(level, given, tolerance) * sound.loudness, ridge=gamma, rtol=rtol)
+    # phi(x) / move is an arm divided by loudness times move.
+    found = complexity(arms, 0.0, moves * sound.loudness, ridge=gamma, rtol=rtol)
     return ExplicitBound(
         samples=scaled(unit, found.lower_bound),
         complexity=found.value,
@@ -108,16 +130,6 @@ def explicit(
         status=found.design.status,
         design=found.design,
     )
-
-
-def _distances(level: Threshold, values: Array, tolerance: float) -> Array:
-    """(n,) how far each value must move for its label to be wrong; infinite within the tolerance."""
-    slack, gaps = as_number("tolerance", tolerance, at_least=0.0), margins(level, values)
-    if slack == 0.0:
-        return gaps
-    if (gaps <= slack).all():
-        raise InputError("tolerance", slack, "give a smaller one: every point is within it, and nothing need be found")
-    return np.where(gaps > slack, gaps + slack, np.inf)
 
 
 def information(sigma: float, delta: float) -> float:

@@ -32,7 +32,7 @@ def filled(problem: Problem, values: ArrayLike) -> Array:
     if not known.any():
         raise InputError("values", "NaN everywhere", "give a guess or a measurement for at least one point")
     points, kernel = problem.domain.points, problem.domain.kernel
-    noise = np.broadcast_to(problem.noise, n)[known] ** 2 + JITTER * float(problem.domain.diagonal().max())
+    noise = problem.deviations[known] ** 2 + JITTER * float(problem.domain.diagonal().max())
     prior = DotProduct(0.0, "fixed") if kernel is None else kernel
     model = GaussianProcessRegressor(prior, alpha=noise, optimizer=None)
     model.fit(points[known], given[known] - problem.mean)

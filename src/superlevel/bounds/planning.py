@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array
-from superlevel.bounds.implicit_lower import implicit
+from superlevel.bounds.implicit_lower import implicit_by_share
 from superlevel.bounds.forecast import COUNTED, End, Expressed, Forecast, assumed, expressed, foretell
 from superlevel.bounds.lower import LowerBound, explicit
 from superlevel.bounds.ideal_rounds import ROOM, Round, bound_of, checked, rounds
-from superlevel.bounds.setting import as_ridge, margins
+from superlevel.bounds.setting import as_ridge, needed
 from superlevel.bounds.theorems import UpperBound, upper
 from superlevel.confidence.rounds import Schedule
 from superlevel.errors import InputError, SuperlevelError
-from superlevel.goals import FractionOfMax, Threshold
-from superlevel.methods.batches import PAIRS
+from superlevel.methods.make import PAIRS
+from superlevel.methods.table import row_of
 from superlevel.problem import Problem
 
 LOOSE = 0.05  # how closely the implicit lower bound is found: it is a bound in any case, and slow to sharpen
@@ -65,33 +65,31 @@ class Case:
 
         None where some point has no noise, or all are within the tolerance.
         """
-        goal, noise, f = self.problem.goal, self.problem.noise, self.values
-        if np.min(noise) == 0.0:
+        problem, f = self.problem, self.values
+        goal, noise, tolerance = problem.goal, problem.known_noise, problem.tolerance
+        if np.min(noise) == 0.0 or (tolerance > 0.0 and not needed(goal, f, tolerance).any()):
             return None
-        if self.problem.tolerance > 0.0 and (margins(goal, f) <= self.problem.tolerance).all():
-            return None
-        match goal:
-            case Threshold(alpha):
-                return explicit(
-                    self.problem.domain,
-                    f,
-                    threshold=alpha,
-                    noise=noise,
-                    delta=self.problem.delta,
-                    tolerance=self.problem.tolerance,
-                    rtol=self.rtol,
-                )
-            case FractionOfMax(epsilon):
-                return implicit(
-                    self.problem.domain,
-                    f,
-                    epsilon=epsilon,
-                    noise=noise,
-                    delta=self.problem.delta,
-                    mean=self.problem.mean,
-                    tolerance=self.problem.tolerance,
-                    rtol=max(self.rtol, LOOSE),
-                )
+        if not goal.implicit:
+            return explicit(
+                problem.domain,
+                f,
+                threshold=goal.levels,
+                noise=noise,
+                delta=problem.delta,
+                tolerance=tolerance,
+                rtol=self.rtol,
+            )
+        return implicit_by_share(
+            problem.domain,
+            f,
+            goal.share,
+            noise=noise,
+            delta=problem.delta,
+            mean=problem.mean,
+            tolerance=tolerance,
+            ridge=None,
+            rtol=max(self.rtol, LOOSE),
+        )
 
     @cached_property
     def upper(self) -> UpperBound:
@@ -113,7 +111,8 @@ class Case:
 
     @property
     def algorithm(self) -> str:
-        return "MELK" if isinstance(self.problem.goal, Threshold) else "MILK"
+        """The paper's algorithm for this goal."""
+        return row_of("melk", self.problem.goal)[0].upper()
 
     @property
     def ends(self) -> bool:
@@ -175,7 +174,7 @@ def worst_ridge(case: Case) -> Row:
 
 def _affordable(case: Case, how: str, at_worst: bool, estimates: str) -> Row:
     name, n = f"{case.algorithm} with ridge, {how}", case.problem.domain.n
-    if isinstance(case.problem.goal, FractionOfMax) and n > PAIRS:
+    if case.problem.goal.share and n > PAIRS:
         return Row(name=name, measurements=np.nan, ratio=np.nan, assumes=f"not counted beyond {PAIRS:,} points")
     found = case.forecast(at_worst=at_worst)
     if not found.decided:

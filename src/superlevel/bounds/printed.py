@@ -23,10 +23,9 @@ from superlevel.bounds.alternatives import Instance, evaluate_pairs
 from superlevel.bounds.implicit_lower import make_instance
 from superlevel.bounds.lower import LowerBound, information, scaled
 from superlevel.bounds.saddle import saddle
-from superlevel.bounds.setting import as_noise, as_values, inside
+from superlevel.bounds.setting import as_noise, as_share, as_values, from_maximum
 from superlevel.design import Rows, Status, solve
 from superlevel.domain import Domain
-from superlevel.goals import FractionOfMax
 
 FEW = 300  # choices that are all tried
 STARTS = 6  # random designs from which the turns begin, otherwise
@@ -56,11 +55,13 @@ def implicit_printed(
     rtol: float = 0.01,
 ) -> PrintedBound:
     """Theorem 2 as printed, with the arguments of `implicit`."""
-    goal, given = FractionOfMax(epsilon), as_values(domain, values)
+    share, given = as_share(epsilon), as_values(domain, values)
     sound = as_noise(noise, domain.n)
     unit = information(sound.sigma, delta)
-    instance = make_instance(domain, given, goal, loudness=sound.loudness, mean=mean, ridge=ridge, rtol=rtol)
-    everyone = np.flatnonzero(~inside(goal, given))  # the printed term asks for all of them, movable or not
+    instance = make_instance(domain, given, share, loudness=sound.loudness, mean=mean, ridge=ridge, rtol=rtol)
+    everyone = np.flatnonzero(
+        from_maximum(share, given) <= 0.0
+    )  # the printed term asks for all of them, movable or not
     instance = _Either(**vars(replace(instance, outside=everyone)))
     options = [np.flatnonzero(instance.gaps[x]) for x in instance.outside]
     few = float(np.prod([float(len(some)) for some in options])) <= FEW

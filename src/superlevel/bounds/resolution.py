@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, Mask, as_number
-from superlevel.bounds.setting import as_features, as_ridge, as_values, check_maximum, gaps
-from superlevel.design import Design, solve
+from superlevel.bounds.setting import as_features, as_ridge, as_values, check_maximum, distances
+from superlevel.design import Design, solve, targets
 from superlevel.domain import Domain
 from superlevel.features import Features
-from superlevel.goals import FractionOfMax, Goal
-from superlevel.rules.design import targets, unknown
+from superlevel.goals import Goal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,32 +48,32 @@ def resolution(
     ridge: float | None = None,
     rtol: float = 0.01,
 ) -> Resolution:
-    """beta-bar of MELK for a threshold, of MILK for a fraction of the maximum; 0 without ridge and misspecification.
+    """beta-bar of MELK for given levels, of MILK for a fraction of the maximum; 0 without ridge and misspecification.
 
     Args:
         domain: n points and a kernel.
         values: (n,) f at the points.
-        goal: ``Threshold(value)`` or ``FractionOfMax(epsilon)``.
+        goal: any goal; of several levels the nearest counts.
         norm: ||theta||, or a bound on it.
         misspecification: h >= 0 with |f(x) - mean - <theta, phi(x)>| <= h.
         ridge: None is 0 for the linear kernel and 1e-7 of the largest k(x, x) for others.
         rtol: how closely each design is solved.
     """
     f, gamma = as_values(domain, values), as_ridge(domain, ridge)
-    if isinstance(goal, FractionOfMax):
+    if goal.implicit:
         check_maximum(f)
     hidden = float(np.sqrt(gamma)) * as_number("norm", norm, above=0.0)
     hidden += as_number("misspecification", misspecification, at_least=0.0)
     if hidden == 0.0:
         return Resolution(value=0.0, safe=0.0)
     features = as_features(domain, ridge=gamma, rtol=rtol)
-    distances = np.where(unknown(goal, features), np.abs(gaps(goal, f)), np.inf)
-    steps = _steps(features, goal, hidden, ridge=gamma, rtol=rtol)
-    value = _from_below(distances, steps)
-    return Resolution(value=value, safe=max(value, _from_above(distances, steps)))
+    gaps = np.where(features.reached(goal.share), distances(goal, f), np.inf)
+    steps = _steps(features, goal.share, hidden, ridge=gamma, rtol=rtol)
+    value = _from_below(gaps, steps)
+    return Resolution(value=value, safe=max(value, _from_above(gaps, steps)))
 
 
-def _steps(features: Features, goal: Goal, hidden: float, *, ridge: float, rtol: float) -> Callable[[Mask], float]:
+def _steps(features: Features, share: float, hidden: float, *, ridge: float, rtol: float) -> Callable[[Mask], float]:
     """F as a function of the set of directions. The sets are nested, so their sizes tell them apart."""
     known: dict[int, float] = {0: 8.0 * hidden}
     last: Design | None = None
@@ -83,24 +82,24 @@ def _steps(features: Features, goal: Goal, hidden: float, *, ridge: float, rtol:
         nonlocal last
         size = int(np.count_nonzero(near))
         if size not in known:
-            last = solve(features, targets(goal, near), ridge=ridge, rtol=rtol, start=last)
+            last = solve(features, targets(share, near), ridge=ridge, rtol=rtol, start=last)
             known[size] = 4.0 * hidden * (2.0 + float(np.sqrt(last.value)))
         return known[size]
 
     return step
 
 
-def _from_below(distances: Array, step: Callable[[Mask], float]) -> float:
-    near = np.zeros(distances.shape, dtype=np.bool_)
+def _from_below(gaps: Array, step: Callable[[Mask], float]) -> float:
+    near = np.zeros(gaps.shape, dtype=np.bool_)
     beta = step(near)
-    while not np.array_equal(wider := distances <= beta, near):
+    while not np.array_equal(wider := gaps <= beta, near):
         near, beta = wider, max(beta, step(wider))  # certified values may decrease a little where F does not
     return beta
 
 
-def _from_above(distances: Array, step: Callable[[Mask], float]) -> float:
-    near = np.isfinite(distances)
+def _from_above(gaps: Array, step: Callable[[Mask], float]) -> float:
+    near = np.isfinite(gaps)
     beta = step(near)
-    while not np.array_equal(narrower := near & (distances <= beta), near):
+    while not np.array_equal(narrower := near & (gaps <= beta), near):
         near, beta = narrower, min(beta, step(narrower))
     return beta

@@ -2,16 +2,19 @@
 
     phi(x)    (r,)   features of a point; x itself without a kernel
     f         (n,)   the function at the points, `values`
-    g_x              f(x) - alpha                     for Threshold(alpha), one direction for each point
-    g_xx'            f(x) - (1 - eps) f(x')           for FractionOfMax(eps), one for each ordered pair
+    alpha_1, ...     given levels; a point is compared with each of them
+    share            1 - eps, where the level is that part of the maximum
+    g_x              f(x) - alpha, alpha the nearest of the levels; one direction for each point
+    g_xx'            f(x) - share f(x'), one for each ordered pair
     sigma_i   (n,)   standard deviation of a measurement at point i, sigma the largest of them
     gamma            ridge
 
-Both kinds of gap are in the units of f. A known mean shifts a threshold and the values alike, so it never shows here.
+Both kinds of gap are in the units of f. A known mean shifts the levels and the values alike, so it never shows here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +24,7 @@ from superlevel.arrays import Array, Mask, as_number, as_vector
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.features import Features, embed, tolerance
-from superlevel.goals import FractionOfMax, Goal, Threshold
+from superlevel.goals import Goal
 
 RIDGE = 1e-7  # of the largest k(x, x), where a kernel comes without a ridge
 
@@ -81,7 +84,21 @@ def as_noise(noise: float | ArrayLike, n: int) -> Noise:
     return Noise(sigma=sigma, loudness=sigma / deviations)
 
 
-# --------------------------------------------------------------------------------------------- goals
+# --------------------------------------------------------------------------------------------- levels
+
+
+def as_levels(threshold: float | Sequence[float]) -> tuple[float, ...]:
+    """One level or several, in any order."""
+    if isinstance(threshold, str) or not hasattr(threshold, "__len__"):
+        return (as_number("threshold", threshold),)
+    if not len(threshold):
+        raise InputError("threshold", "empty", "give a level, or several")
+    return tuple(as_number(f"threshold[{k}]", level) for k, level in enumerate(threshold))
+
+
+def as_share(epsilon: float) -> float:
+    """1 - epsilon."""
+    return 1.0 - as_number("epsilon", epsilon, above=0.0, below=1.0)
 
 
 def check_maximum(values: Array) -> None:
@@ -92,34 +109,28 @@ def check_maximum(values: Array) -> None:
         raise InputError("values", f"at most {largest:g}", remedy)
 
 
-def gaps(goal: Goal, values: Array) -> Array:
-    """g of every direction, (n,) or (n, n): above zero where it speaks for the set, below where against."""
-    match goal:
-        case Threshold(alpha):
-            return values - alpha
-        case FractionOfMax(epsilon):
-            return np.asarray(np.subtract.outer(values, (1.0 - epsilon) * values))
+def from_levels(levels: Sequence[float], values: Array) -> Array:
+    """(k, n) the distance of every point from each of the levels."""
+    return np.asarray(np.abs(values - np.array(levels)[:, None]))
 
 
-def margins(goal: Goal, values: Array) -> Array:
-    """(n,) distance of every point from the level. The smallest is the Delta_min of the paper's theorems.
-
-    For a fraction of the maximum the appendix prints the part of the points outside as min over x of the max over x'
-    of *negative* g_xx'. Its lemmas let x go once any one pair (x, x') is clearly below, so the largest |g_xx'| is
-    meant; it is at x' = x*. For the points inside the smallest g_xx' is at x' = x* too, which makes both parts the
-    Delta_min of the main text, min over x of |f(x) - (1 - eps) f(x*)|.
-    """
-    match goal:
-        case Threshold(alpha):
-            return np.abs(values - alpha)
-        case FractionOfMax(epsilon):
-            return np.abs(values - (1.0 - epsilon) * float(values.max()))
+def from_maximum(share: float, values: Array) -> Array:
+    """(n,) f(x) - share max f: above zero for the points of the set."""
+    return np.asarray(values - share * float(values.max()))
 
 
-def inside(goal: Goal, values: Array) -> Mask:
-    """(n,) the points of the set."""
-    match goal:
-        case Threshold(alpha):
-            return np.asarray(values > alpha)
-        case FractionOfMax(epsilon):
-            return np.asarray(values > (1.0 - epsilon) * float(values.max()))
+def pair_gaps(share: float, values: Array) -> Array:
+    """(n, n) g_xx'"""
+    return np.asarray(np.subtract.outer(values, share * values))
+
+
+def distances(goal: Goal, values: Array) -> Array:
+    """(n,) or (n, n): |g| of every direction, the distance from its nearest level."""
+    return goal.gaps(goal.combine(values), goal.unread(len(values)).labels)
+
+
+def needed(goal: Goal, values: Array, tolerance: float) -> Mask:
+    """(n,) the points with a label that can be wrong: they are farther than the tolerance from a level."""
+    if goal.implicit:
+        return np.asarray(goal.margins(values) > tolerance)
+    return np.asarray((from_levels(goal.levels, values) > tolerance).any(axis=0))

@@ -1,6 +1,6 @@
 """How many measurements are enough: the appendix's bounds on MELK and MILK, as printed and as proved.
 
-    Delta    distance from the level of the point nearest to it, or the tolerance if that is larger
+    Delta    distance from a level of the point nearest to one, or the tolerance if that is larger
     R        number of rounds, ceil(log2(4 B / Delta))
     H        complexity (`superlevel.bounds.complexity`)
     printed  256 (B^2 + sigma^2) H log(4 n^2 R^2 / delta) + 2 R log(n / delta)
@@ -35,8 +35,7 @@ from numpy.typing import ArrayLike
 from superlevel.arrays import Array, as_number
 from superlevel.bounds.complexity import Complexity, complexity, milk_scales, sharp_scales
 from superlevel.bounds.ideal_rounds import bound_of, checked, smallest_gap
-from superlevel.bounds.setting import as_features, as_ridge, margins
-from superlevel.goals import FractionOfMax, Threshold
+from superlevel.bounds.setting import as_features, as_ridge
 from superlevel.problem import Problem
 
 
@@ -59,7 +58,7 @@ class UpperBound:
 
 
 def upper(problem: Problem, values: ArrayLike, *, ridge: float | None = None, rtol: float = 0.01) -> UpperBound:
-    """T_delta of MELK for a threshold, of MILK for a fraction of the maximum.
+    """T_delta of MELK for given levels, of MILK for a fraction of the maximum.
 
     ``values`` (n,) is f at the points. Bound, noise and ridge are taken as `rounds` takes them. Infinite where a point
     is exactly at the level and there is no tolerance.
@@ -67,11 +66,11 @@ def upper(problem: Problem, values: ArrayLike, *, ridge: float | None = None, rt
     f, rtol = checked(problem, values), as_number("rtol", rtol, above=0.0)
     gamma = as_ridge(problem.domain, problem.ridge if ridge is None else ridge)
     features = as_features(problem.domain, ridge=gamma, rtol=rtol)
-    bound, sigma = bound_of(problem, f), float(np.max(problem.noise))
+    bound, sigma, share = bound_of(problem, f), float(np.max(problem.known_noise)), problem.goal.share
     as_printed, as_proved = _scales(problem, f, bound)
-    printed = complexity(features, problem.goal, as_printed, ridge=gamma, rtol=rtol)
+    printed = complexity(features, share, as_printed, ridge=gamma, rtol=rtol)
     same = np.array_equal(as_printed, as_proved)
-    proved = printed if same else complexity(features, problem.goal, as_proved, ridge=gamma, rtol=rtol)
+    proved = printed if same else complexity(features, share, as_proved, ridge=gamma, rtol=rtol)
     gap = smallest_gap(problem, f, features)
     shown, needed = _round_counts(bound, gap, problem.tolerance)
     energy = bound**2 + sigma**2
@@ -115,11 +114,10 @@ def _log(problem: Problem, rounds: float) -> float:
 
 def _scales(problem: Problem, values: Array, bound: float) -> tuple[Array, Array]:
     """Of every direction, as printed and as proved."""
-    match problem.goal:
-        case Threshold():
-            printed = np.maximum(margins(problem.goal, values), problem.tolerance)
-            sharp = printed
-        case FractionOfMax():
-            printed = milk_scales(problem.goal, values, problem.tolerance)
-            sharp = sharp_scales(problem.goal, values, problem.tolerance)
+    share = problem.goal.share
+    if share:
+        printed = milk_scales(share, values, problem.tolerance)
+        sharp = sharp_scales(share, values, problem.tolerance)
+    else:
+        printed = sharp = np.maximum(problem.goal.margins(values), problem.tolerance)
     return printed, np.minimum(sharp, 4.0 * bound)

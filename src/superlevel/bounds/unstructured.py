@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, as_floats, as_vector
-from superlevel.bounds.setting import check_maximum, inside, margins
+from superlevel.bounds.setting import as_share, check_maximum, from_maximum
 from superlevel.errors import InputError
-from superlevel.goals import FractionOfMax
 
 
 def st2(values: ArrayLike, epsilon: float) -> float:
@@ -33,10 +32,10 @@ def st2(values: ArrayLike, epsilon: float) -> float:
     >>> round(st2([1.0, 0.2], 0.5), 3)      # alpha~ = 0.5, beta~ = 0.3: max(4, 1, 2.78) + max(11.11, 0.31, 0.51)
     15.111
     """
-    goal, mu = FractionOfMax(epsilon), _arms(values)
+    share, mu = as_share(epsilon), _arms(values)
     check_maximum(mu)
-    share, top, within = 1.0 - goal.epsilon, float(mu.max()), inside(goal, mu)
-    margin = margins(goal, mu)
+    top, above = float(mu.max()), from_maximum(share, mu)
+    margin, within = np.abs(above), above > 0.0
     if (margin == 0.0).any():
         return np.inf
     nearest = np.minimum(margin, top + margin[within].min() / share - mu)

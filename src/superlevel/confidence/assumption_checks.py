@@ -76,7 +76,8 @@ def too_large(spectrum: Spectrum, name: str, given: float) -> Finding | None:
     return _contradicted(
         name,
         least,
-        f"{name} is {given:.4g}, but what was measured needs {least:.4g} at least: give a larger one, or a larger noise",
+        f"{name} is {given:.4g}, but what was measured needs {least:.4g} at least: give a larger one, or a larger "
+        "noise",
     )
 
 

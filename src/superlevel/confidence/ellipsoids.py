@@ -38,8 +38,8 @@ from scipy.linalg import eigh
 
 from superlevel import linalg
 from superlevel.arrays import Array
-from superlevel.sufficient_statistics import Statistics
 from superlevel.goals import Bounds
+from superlevel.sufficient_statistics import Statistics
 
 # In units of 1 / ||theta||^2: for as much information as a first look gives, up to a million times that.
 GAMMAS = 10.0 ** np.arange(7)

@@ -132,6 +132,10 @@ class Estimated:
         return self.inner.uses
 
     @property
+    def given_only(self) -> bool:
+        return self.inner.given_only
+
+    @property
     def in_rounds(self) -> bool:
         return self.inner.in_rounds
 
@@ -152,7 +156,9 @@ class Estimated:
         self.inner.prior(stand_in(problem))  # what the confidence needs besides is missed here, not after the pilot
         none = Data(points=np.empty(0, dtype=np.int64), values=np.empty(0), noise=np.empty(0))
         pilot = estimation.pilot_size(problem.domain.points.shape[1], SIZE)
-        return EstimatedBelief(open=problem, data=none, found=None, inner=Unready(problem=problem, data=none, pilot=pilot))
+        return EstimatedBelief(
+            open=problem, data=none, found=None, inner=Unready(problem=problem, data=none, pilot=pilot)
+        )
 
     def update(self, belief: EstimatedBelief, batch: Batch) -> EstimatedBelief:
         """With a new estimate where one is due; otherwise the inner confidence takes the batch."""

@@ -128,7 +128,7 @@ class GaussianBelief:
 
     def fixed(self, _share: float, /) -> None:
         """None: every measurement may tell something."""
-        return None
+        return
 
     def probability(self, level: float, /) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -209,6 +209,7 @@ class OnPosterior(ABC):
     """Whether intervals are intersected over time, as LSE does."""
 
     uses: ClassVar[frozenset[str]] = frozenset({"noise", "mean", "misspecification", "tolerance", "ridge", "cost"})
+    given_only: ClassVar[bool] = False
     in_rounds: ClassVar[bool] = False
     permanent: ClassVar[bool] = False
     budget: ClassVar[int] = BUDGET
@@ -225,9 +226,7 @@ class OnPosterior(ABC):
     def prior(self, problem: Problem) -> GaussianBelief:
         prior = posterior.begin(problem.domain, noise=problem.known_noise, mean=problem.mean)
         counts = frozen(np.zeros(problem.domain.n, dtype=np.int64))
-        return GaussianBelief(
-            problem=problem, posterior=prior, widths=self.widths(problem, prior), counts=counts
-        )
+        return GaussianBelief(problem=problem, posterior=prior, widths=self.widths(problem, prior), counts=counts)
 
     def update(self, belief: GaussianBelief, batch: Batch) -> GaussianBelief:
         """Of a batch that nobody planned as a whole, each point is compared with what those before it predict."""
@@ -262,7 +261,9 @@ class Posterior(OnPosterior):
 
     def guarantee(self, problem: Problem) -> Guarantee:
         wide = f", give or take {problem.tolerance:g}" if problem.tolerance else ""
-        promise = f"every label is {self.beta:g} posterior deviations from the level{wide}: as right as kernel and noise are"
+        promise = (
+            f"every label is {self.beta:g} posterior deviations from the level{wide}: as right as kernel and noise are"
+        )
         return Guarantee(
             promise=promise,
             probability=None,

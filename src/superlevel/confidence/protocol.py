@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from superlevel.errors import InputError
 from superlevel.problem import Problem
@@ -22,6 +22,8 @@ class Guarantee:
     """Whether the promise holds whenever one stops and looks."""
     assumes: tuple[str, ...]
     """What it rests on, each in words."""
+    remark: str = ""
+    """What the user could give to get more out of it; empty where there is nothing."""
 
 
 B = TypeVar("B", bound=Belief)
@@ -30,16 +32,35 @@ B = TypeVar("B", bound=Belief)
 class Confidence(Protocol[B]):
     """A kind of interval: a frozen dataclass whose fields are its parameters."""
 
-    name: ClassVar[str]
-    """The short form: posterior, ridge, rips or rkhs."""
-    uses: ClassVar[frozenset[str]]
-    """The fields of a problem that it needs or uses, besides domain and goal."""
-    in_rounds: ClassVar[bool]
-    """Whether a plan must be told as a whole before the next one is asked for."""
-    permanent: ClassVar[bool]
-    """Whether labels stay once they are given, unless the method is told otherwise."""
-    budget: ClassVar[int]
-    """Measurements of a simulation that has no other budget."""
+    @property
+    def name(self) -> str:
+        """The short form: posterior, ridge, rips or rkhs."""
+        ...
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The fields of a problem that it needs or uses, besides domain and goal."""
+        ...
+
+    @property
+    def given_only(self) -> bool:
+        """Whether kernel, noise and mean must be given, because a promise rests on them."""
+        ...
+
+    @property
+    def in_rounds(self) -> bool:
+        """Whether a plan must be told as a whole before the next one is asked for."""
+        ...
+
+    @property
+    def permanent(self) -> bool:
+        """Whether labels stay once they are given, unless the method is told otherwise."""
+        ...
+
+    @property
+    def budget(self) -> int:
+        """Measurements of a simulation that has no other budget."""
+        ...
 
     @property
     def ordered(self) -> bool:

@@ -50,6 +50,10 @@ SIZE = 10  # measurements of the first batch
 GROWTH, LARGEST_GROWTH = 1.2, 10.0  # of a batch over the one before: at most a fifth more than was needed
 BUDGET = 10**7  # measurements of a simulation that has no other budget
 ELLIPSOIDS, MARTINGALES = "ellipsoids", "martingales"
+SPANNED = (
+    "without a norm the kernel's smoothness is only used through the span of its features, so that more measurements "
+    "are needed; `superlevel plan --norm` helps"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,7 +85,7 @@ class RidgeBelief:
     shares: tuple[float, float]
     """Of delta, for ellipsoids and martingales; martingales whose share is zero are not used."""
     contradictions: tuple[Finding, ...] = ()
-    """What speaks against the assumptions. Nothing is declared where there is one, and later ones are not looked for."""
+    """What speaks against the assumptions. Where there is one, nothing is declared, and nothing more is looked for."""
 
     pilot: ClassVar[int] = 0
 
@@ -143,10 +147,10 @@ class RidgeBelief:
 
     def probability(self, _level: float, /) -> None:
         """None: f is fixed, and there is no model of it."""
-        return None
+        return
 
     def relief(self, points: Indices) -> Array:
-        """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y where ||theta|| <= 1."""
+        """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y."""
         arms, sigma = self.setting.features.array, self.setting.deviations
         information = linalg.moment(arms, self.statistics.information)
         linalg.add_to_diagonal(information, 1.0)
@@ -284,6 +288,7 @@ class Ridge:
     uses: ClassVar[frozenset[str]] = frozenset(
         {"noise", "mean", "norm", "bound", "delta", "misspecification", "tolerance", "cost"}
     )
+    given_only: ClassVar[bool] = True
     in_rounds: ClassVar[bool] = False
     permanent: ClassVar[bool] = False
     budget: ClassVar[int] = BUDGET
@@ -342,14 +347,15 @@ class Ridge:
         limits += ["misspecification"] * bool(problem.misspecification)
         spanned = "" if problem.norm is not None else ", with f in the span of the kernel's features"
         promise = (
-            f"all labels are right at every moment with probability {1 - problem.delta:g}, for sub-Gaussian noise and a "
-            f"{' and a '.join(limits)} as given{spanned}{near(problem.tolerance)}"
+            f"all labels are right at every moment with probability {1 - problem.delta:g}, for sub-Gaussian noise and "
+            f"a {' and a '.join(limits)} as given{spanned}{near(problem.tolerance)}"
         )
         return Guarantee(
             promise=promise,
             probability=1 - problem.delta,
             at_all_times=True,
             assumes=("sub-Gaussian noise of the given deviation", *limits),
+            remark=SPANNED if problem.norm is None and problem.domain.kernel is not None else "",
         )
 
     def sizes(self, _problem: Problem, batch: int | None, /) -> Sizes:

@@ -131,10 +131,10 @@ class RipsBelief:
 
     def probability(self, _level: float, /) -> None:
         """None: f is fixed, and there is no model of it."""
-        return None
+        return
 
     def relief(self, points: Indices) -> Array:
-        """(phi_y' A^-1 phi_x)^2 / (phi_y' A^-1 phi_y . phi_x' A^-1 phi_x), A that of the last round, or of all points."""
+        """(phi_y' A^-1 phi_x)^2 / (phi_y' A^-1 phi_y . phi_x' A^-1 phi_x), A of the last round or of all points."""
         arms = self.setting.features.array
         weights = np.full(len(arms), 1 / len(arms)) if self.plan is None else self.plan.weights
         seen = linalg.whiten(information_factor(arms, weights, ridge=self.setting.ridge), arms)
@@ -158,6 +158,7 @@ class Rips:
     uses: ClassVar[frozenset[str]] = frozenset(
         {"noise", "mean", "bound", "norm", "delta", "misspecification", "tolerance", "ridge"}
     )
+    given_only: ClassVar[bool] = True
     in_rounds: ClassVar[bool] = True
     permanent: ClassVar[bool] = True
     budget: ClassVar[int] = BUDGET

@@ -16,6 +16,7 @@ from superlevel.goals.reading import (
     apply_tolerance,
     classes,
     decided,
+    labels_of,
 )
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "apply_tolerance",
     "classes",
     "decided",
+    "labels_of",
     "parse",
     "restore",
     "summary",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from superlevel.errors import InputError
 from superlevel.goals.protocol import Goal, combined
 from superlevel.goals.reading import ABOVE, BELOW, UNDECIDED, Bounds, Reading, apply_tolerance, declared
 
-NUMBER = r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
+NUMBER = r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
 
 
 class Explicit(Goal):
@@ -31,7 +32,8 @@ class Explicit(Goal):
         rows = np.atleast_2d(reading.labels)
         still = (rows == UNDECIDED) & reading.undecided
         labels = declared(rows, above=still & (deciding.lower > 0), below=still & (deciding.upper < 0))
-        return Reading(labels=labels.reshape(reading.labels.shape), undecided=(labels == UNDECIDED).any(axis=0))
+        undecided = reading.undecided & (labels == UNDECIDED).any(axis=0)
+        return Reading(labels=labels.reshape(reading.labels.shape), undecided=undecided)
 
     def signs(self, f: Array) -> Labels:
         rows = np.where(f > np.array(self.levels)[:, None], ABOVE, BELOW).astype(np.int8)
@@ -141,7 +143,7 @@ class Band(Explicit):
 
 @dataclass(frozen=True)
 class Levels(Explicit):
-    """The classes of a contour map: k levels divide the points into k + 1 classes. The labels have a row for each level.
+    """The classes of a contour map: k levels divide the points into k + 1 classes. The labels have k rows.
 
     `superlevel.goals.classes` gives the lowest and the highest class that each point may still be in.
 
@@ -160,7 +162,7 @@ class Levels(Explicit):
         if not given:
             raise InputError("Levels.values", "empty", "give at least one level")
         checked = tuple(as_number(f"Levels.values[{k}]", value) for k, value in enumerate(given))
-        if any(one >= other for one, other in zip(checked, checked[1:], strict=False)):
+        if any(one >= other for one, other in pairwise(checked)):
             raise InputError("Levels.values", repr(list(checked)), "give levels in ascending order, each once")
         object.__setattr__(self, "values", checked)
 
@@ -180,7 +182,7 @@ class Levels(Explicit):
     @property
     def groups(self) -> tuple[str, ...]:
         names = [f"{value:g}" for value in self.values]
-        between = [f"{low} to {high}" for low, high in zip(names, names[1:], strict=False)]
+        between = [f"{low} to {high}" for low, high in pairwise(names)]
         return (f"below {names[0]}", *between, f"above {names[-1]}")
 
     def wanted(self, labels: Labels) -> Labels:

@@ -30,6 +30,9 @@ class Implicit(Goal):
     def levels(self) -> tuple[float, ...]:
         return ()
 
+    def levels_at(self, f: Array, /) -> tuple[float, ...]:
+        return (self.level(f),)
+
     def level(self, f: Array) -> float:
         """The level of a function with the values f (n,)."""
         return (1 - self.epsilon) * float(f.max())
@@ -52,7 +55,7 @@ class Implicit(Goal):
         return bool((labels == BELOW).all()) and (not tolerance or highest <= tolerance)
 
     def critical(self, f: Array) -> tuple[tuple[float, Array], ...]:
-        """The level is a share of the maximum, so a point that may be the maximum matters like one that may be at it."""
+        """The level is a share of the maximum, so points that may be the maximum matter like those near the level."""
         return (1.0, f - self.level(f)), ((1 - self.epsilon) ** 2, f - float(f.max()))
 
     @property
@@ -62,7 +65,7 @@ class Implicit(Goal):
     @classmethod
     def parse(cls, text: str) -> Self | None:
         found = re.fullmatch(rf"\s*within\s+{NUMBER}\s*%\s+of\s+the\s+max(?:imum)?\s*", text)
-        return None if found is None else cls(float(found[1]) / 100)
+        return None if found is None else cls(as_number("percentage", float(found[1]), above=0.0, below=100.0) / 100)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -115,7 +118,7 @@ class FractionOfMax(Implicit):
         return np.abs(values)
 
     def needed(self, undecided: Mask, values: Array, /) -> Mask:
-        """A point that seems to be in the set needs all its pairs; for one that seems out the clearest pair is enough."""
+        """A point that seems to be in the set needs all its pairs; for one that seems out one pair is enough."""
         wanted, clearest = undecided.copy(), values.argmin(axis=1)
         seem_out = np.flatnonzero((values.min(axis=1) < 0) & undecided.any(axis=1))
         wanted[seem_out] = False

@@ -1,7 +1,7 @@
 """What every goal answers. No other code asks which goal it has.
 
-A goal needs the signs of some *directions*, linear functions of f. The direction of a point x is f(x), compared with one
-or several levels; the direction of an ordered pair (x, x') is f(x) - share f(x'), compared with zero. Rules aim at
+A goal needs the signs of some *directions*, linear functions of f. The direction of a point x is f(x), compared with
+one or several levels; the direction of an ordered pair (x, x') is f(x) - share f(x'), compared with zero. Rules aim at
 undecided directions, confidences bound them, and goals read the bounds.
 """
 
@@ -47,6 +47,10 @@ class Goal(ABC):
     @abstractmethod
     def levels(self) -> tuple[float, ...]:
         """The levels in ascending order, in the units of the measurements; empty where they are unknown."""
+
+    def levels_at(self, _f: Array, /) -> tuple[float, ...]:
+        """The levels of a function with the values f (n,), also where they depend on it."""
+        return self.levels
 
     def unread(self, n: int) -> Reading:
         """Nothing of n points is decided."""
@@ -140,7 +144,10 @@ def restore(described: Mapping[str, Any]) -> Goal:
     kind = given.pop("kind", None)
     if kind not in KINDS:
         raise InputError("goal", repr(kind), f"this version knows {', '.join(sorted(KINDS))}")
-    return KINDS[kind](**given)
+    try:
+        return KINDS[kind](**given)
+    except TypeError as error:
+        raise InputError("goal", repr(dict(described)), f"give what describe() wrote ({error})") from error
 
 
 def parse(text: str) -> Goal:

@@ -74,6 +74,17 @@ def classes(labels: Labels) -> tuple[Labels, Labels]:
     return frozen(lowest.astype(np.int8)), frozen((len(rows) - below).astype(np.int8))
 
 
+def labels_of(lowest: Labels, highest: Labels, levels: int) -> Labels:
+    """The labels of points whose lowest and highest possible class (n,) are known: the inverse of `classes`.
+
+    >>> labels_of(np.array([1, 2, 0], dtype=np.int8), np.array([2, 2, 0], dtype=np.int8), 2).tolist()
+    [[1, 1, -1], [0, 1, -1]]
+    """
+    at = np.arange(levels)[:, None]
+    rows = np.where(lowest > at, ABOVE, np.where(highest <= at, BELOW, UNDECIDED)).astype(np.int8)
+    return frozen(rows[0] if levels == 1 else rows)
+
+
 def declared(labels: Labels, *, above: Mask, below: Mask) -> Labels:
     """Labels with two more groups of points decided."""
     found = labels.copy()

@@ -9,7 +9,7 @@ A state never changes and a plan depends on nothing but the state and the plans 
 same plan. Where measurements take long, ask again with the plans that are out, ``method.ask(state, pending=[plan])``,
 for further points; plans may then be told in any order.
 
-Simulations, forecasts and studies all go through `Method.update`, the one place where measurements change a state.
+Simulations, forecasts and studies all go through `Method.update`: only there do measurements change a state.
 """
 
 from __future__ import annotations
@@ -298,8 +298,8 @@ class Method:
             return ()
         side = "below" if high < min(levels) else "above"
         sentence = (
-            f"the level is {', '.join(f'{level:g}' for level in levels)}, but everything measured is between "
-            f"{low:g} and {high:g}, so that all points are {side}: check the level and its units"
+            f"the level is {', '.join(f'{level:g}' for level in levels)}, but everything measured is between {low:g} "
+            f"and {high:g}, so that all points are {side}: check the level and its units"
         )
         return (Finding(assumption="level", verdict=Verdict.CONTRADICTED, number=levels[0], sentence=sentence),)
 

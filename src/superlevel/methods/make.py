@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
@@ -150,10 +150,8 @@ def describe_rule(rule: str | Rule) -> dict[str, Any]:
     """A rule as data that JSON can hold: a name, or the class's import path with its parameters."""
     if isinstance(rule, str):
         return {"name": rule}
-    kind = type(rule)
-    parameters = (
-        {item.name: getattr(rule, item.name) for item in fields(rule)} if hasattr(kind, "__dataclass_fields__") else {}
-    )  # type: ignore[arg-type]
+    kind: Any = type(rule)
+    parameters = {item.name: getattr(rule, item.name) for item in fields(kind)} if is_dataclass(kind) else {}
     for name, value in parameters.items():
         if not isinstance(value, str | bool | int | float | None):
             remedy = "give text, a number, or True or False: a study stores it as JSON"

@@ -10,6 +10,6 @@
 array([0.99, 0.73, 0.3 , 0.08, 0.02])
 """
 
-from superlevel.posterior.gaussian import Planned, GaussianPosterior, begin
+from superlevel.posterior.gaussian import GaussianPosterior, Planned, begin
 
-__all__ = ["Planned", "GaussianPosterior", "begin"]
+__all__ = ["GaussianPosterior", "Planned", "begin"]

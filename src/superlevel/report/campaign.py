@@ -7,15 +7,19 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels
 from superlevel.files import replacing
-from superlevel.goals import ABOVE, BELOW, UNDECIDED
+from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes
 
 if TYPE_CHECKING:
     from superlevel.report.stopping import Stopping
 
+UNDECIDED_CLASS = -1
 WORDS = {ABOVE: "above", UNDECIDED: "undecided", BELOW: "below"}
 """What a label says, in the order in which labels are told."""
 COLUMNS = ("label", "measurements", "average", "mean", "lower", "upper")
@@ -44,7 +48,7 @@ class Campaign:
     points: Array
     """(n, d)"""
     labels: Labels
-    """(n,) +1 above, 0 undecided, -1 below."""
+    """(n,) +1 above, 0 undecided, -1 below; (k, n) where there are k levels."""
     counts: Indices
     """(n,) measurements at each point."""
     averages: Array
@@ -54,8 +58,10 @@ class Campaign:
     lower: Array | None
     """(n,) where f lies, as the labels have it."""
     upper: Array | None
-    level: float | None
-    """Where the level is, or is thought to be; None while nothing is known of it."""
+    levels: tuple[float, ...]
+    """Where the levels are, or are estimated to be; empty while nothing is known of them."""
+    groups: tuple[str, ...] = ("below", "above")
+    """The name of each class, from the lowest."""
     next: Indices
     """(m,) points of the open tickets, with repeats."""
     reasons: tuple[Reason, ...]
@@ -69,13 +75,26 @@ class Campaign:
     stopping: Stopping | None = None
     """When each point was decided, and what that took."""
 
+    @cached_property
+    def classes(self) -> Labels:
+        """(n,) the class of each point, from 0 for the lowest; -1 where it is undecided."""
+        lowest, highest = classes(self.labels)
+        return np.where(lowest == highest, lowest, UNDECIDED_CLASS).astype(np.int8)
+
+    @property
+    def words(self) -> dict[int, str]:
+        """The name of each class, the highest first and the lowest last, with the undecided before it."""
+        names = dict(enumerate(self.groups))
+        first = {c: names[c] for c in range(len(self.groups) - 1, 0, -1)}
+        return {**first, UNDECIDED_CLASS: "undecided", 0: names[0]}
+
 
 def rows(campaign: Campaign) -> list[dict[str, object]]:
     """A line for every point: coordinates by name, then ``COLUMNS``; None where there is no number."""
     names = headings(campaign.names)
     known = (campaign.averages, campaign.mean, campaign.lower, campaign.upper)
     told = (
-        (WORDS[label] for label in campaign.labels.tolist()),
+        (campaign.words[c] for c in campaign.classes.tolist()),
         campaign.counts.tolist(),
         *(numbers(values, len(campaign.points)) for values in known),
     )

@@ -40,7 +40,7 @@ class Posed(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class OptimalDesign(DesignRule):
-    """lambda_t = argmin over designs of g(lambda; A_t; gamma) in the confidence's features: the paper's rounds."""
+    """The paper's rounds: lambda_t = argmin over designs of g(lambda; A_t; gamma), in the confidence's features."""
 
     def choose(self, view: View) -> Choice:
         """As many draws from lambda_t as the phase takes."""

@@ -18,9 +18,11 @@ from typing import Any, ClassVar, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from superlevel.errors import InputError
+from superlevel.study.format1 import from_format_1
 from superlevel.study.storage.protocol import Entry, StorageError
 
-FORMAT = 1
+FORMAT = 2
+PILOT, BATCH, ROUND, REST = "pilot", "batch", "round", "rest"  # what plans are for
 
 
 class DamagedError(StorageError):
@@ -101,30 +103,26 @@ class Created(Payload):
     """Of the library."""
     points: list[list[float]]
     names: list[str]
-    threshold: float | None = None
-    epsilon: float | None = None
-    """Of a fraction of the maximum."""
+    goal: dict[str, Any]
+    """As `superlevel.goals.restore` takes it."""
     kernel: Any = None
     """A description, None for the linear kernel."""
-    noise: float | list[float]
-    cost: float | list[float] = 1.0
-    bound: float | None = None
-    delta: float
-    mean: float
-    norm: float | None = None
-    misspecification: float
-    tolerance: float
-    ridge: float | None = None
+    problem: dict[str, float | list[float] | None]
+    """The fields of `superlevel.fields`."""
     fit: list[str] = Field(default_factory=list)
     """What of kernel, noise and mean is estimated from the measurements, and not as it is here."""
     method: str
-    options: dict[str, Any] = Field(default_factory=dict)
-    """Of the method, as they were given."""
+    confidence: dict[str, Any]
+    """Its name and its parameters."""
+    rule: dict[str, Any] | None = None
+    """The name and the parameters of a rule that is not the method's own."""
+    permanent: bool | None = None
+    """Whether labels stay once they are given; None leaves that to the confidence."""
     batch: int
     """Measurements that are planned at once, where the method does not say."""
     seed: int
     lease: float
-    """For how many seconds a ticket is kept for who asked for it."""
+    """For how many seconds a ticket is reserved for the worker who asked for it."""
 
     @classmethod
     def read(cls, entry: Entry) -> Self:
@@ -137,6 +135,11 @@ class Created(Payload):
             got = f"of format {written}, and this version reads {FORMAT}"
             raise InputError("study", got, "pip install --upgrade superlevel")
         return super().read(entry)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _upgraded(cls, given: Any) -> Any:
+        return from_format_1(given) if isinstance(given, dict) and given.get("format") == 1 else given
 
 
 class _Written(BaseModel):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from superlevel.arrays import Array, Indices, Mask, frozen
+from superlevel.goals import Goal, restore
 from superlevel.study.events import Asked, Closed, Corrected, Created, DamagedError, Fit, Told, Withdrawn, read
 from superlevel.study.storage.protocol import Entry
 
@@ -97,6 +98,21 @@ class Ledger:
     @property
     def n(self) -> int:
         return len(self.created.points)
+
+    @cached_property
+    def places(self) -> Array:
+        """(n, d) the points."""
+        return frozen(np.array(self.created.points))
+
+    @cached_property
+    def goal(self) -> Goal:
+        """What is asked."""
+        return restore(self.created.goal)
+
+    @cached_property
+    def labels(self) -> int:
+        """Labels of all points: one for each level."""
+        return self.n * max(1, len(self.goal.levels))
 
     @property
     def counts(self) -> Indices:

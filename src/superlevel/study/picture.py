@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from superlevel import linalg
-from superlevel.arrays import Array, Indices
-from superlevel.confidence.ridge import Ridge
-from superlevel.design import information_factor
+from superlevel.goals import decided
 from superlevel.report.campaign import Campaign, Reason
-from superlevel.rules.design import DesignRule
 from superlevel.study.assumptions import assumptions
-from superlevel.study.configuration import question
-from superlevel.study.replay import Knowledge
+from superlevel.study.replay import Knowledge, as_labels
 from superlevel.study.stopping import stopping
 
 EXPLAINED = 50  # open tickets, at most
@@ -24,16 +19,17 @@ def campaign(name: str, known: Knowledge) -> Campaign:
     ledger, found = known.ledger, stopping(known)
     return Campaign(
         name=name,
-        question=question(ledger.created),
+        question=ledger.goal.question,
         names=tuple(ledger.created.names),
-        points=np.array(ledger.created.points),
+        points=ledger.places,
         labels=known.labels,
         counts=ledger.counts,
         averages=ledger.averages,
         mean=known.mean,
         lower=found.lower,
         upper=found.upper,
-        level=known.level,
+        levels=known.levels,
+        groups=ledger.goal.groups,
         next=ledger.point[ledger.open - 1],
         reasons=reasons(known),
         facts=_facts(known),
@@ -49,10 +45,8 @@ def reasons(known: Knowledge) -> tuple[Reason, ...]:
     if not len(tickets) or known.state is None:
         return ()
     points = known.ledger.point[tickets - 1]
-    shares = _shares(known, points)
-    if shares is None:
-        return ()
-    shares[:, known.labels != 0] = -1.0
+    shares = known.state.belief.relief(points)
+    shares[:, decided(known.labels)] = -1.0
     best = np.argsort(-shares, axis=1, kind="stable")[:, :SERVED]
     return tuple(
         Reason(
@@ -62,48 +56,6 @@ def reasons(known: Knowledge) -> tuple[Reason, ...]:
         )
         for ticket, point, row, chosen in zip(tickets, points, shares, best, strict=True)
     )
-
-
-def _shares(known: Knowledge, points: Indices) -> Array | None:
-    """(m, n) the share of y's variance that a measurement at x takes away."""
-    assert known.state is not None
-    posterior = known.state.posterior
-    if posterior is not None:
-        columns = posterior.columns(points)
-        drops = columns**2 / (posterior.variance[points] + posterior.noise[points])[:, None]
-        return np.divide(drops, posterior.variance, out=np.zeros_like(drops), where=posterior.variance > 0)
-    confidence = None if known.method is None else known.method.confidence
-    return _on_ridge(known, confidence, points) if isinstance(confidence, Ridge) else _in_rounds(known, points)
-
-
-def _on_ridge(known: Knowledge, ridge: Ridge, points: Indices) -> Array:
-    """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y where ||theta|| <= 1."""
-    assert known.state is not None
-    assert known.state.learned is not None
-    arms = ridge.features.array
-    information = linalg.moment(arms, known.state.learned.evidence.information)
-    linalg.add_to_diagonal(information, 1.0)
-    seen = linalg.whiten(linalg.cholesky(information), arms)
-    lengths = linalg.squared_norms(seen)
-    drops = linalg.inner(seen[points], seen) ** 2 / (lengths[points] + ridge.deviations[points] ** 2)[:, None]
-    return np.divide(drops, lengths, out=np.zeros_like(drops), where=lengths > 0)
-
-
-def _in_rounds(known: Knowledge, points: Indices) -> Array | None:
-    """(phi_y' A^-1 phi_x)^2 / (phi_y' A^-1 phi_y . phi_x' A^-1 phi_x), A that of the round's design."""
-    begun = known.round
-    if begun is None or known.method is None:
-        return None
-    rule = known.method.rule
-    if not isinstance(rule, DesignRule):
-        return None
-    arms = rule.features.array
-    factor = information_factor(arms, begun.choice(known.ledger).weights, ridge=rule.ridge)
-    seen = linalg.whiten(factor, arms)
-    lengths = linalg.squared_norms(seen)
-    products = linalg.inner(seen[points], seen) ** 2
-    scale = np.outer(lengths[points], lengths)
-    return np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
 
 
 def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
@@ -123,5 +75,12 @@ def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
 
 def _progress(known: Knowledge) -> tuple[tuple[int, int], ...]:
     """Undecided points over measurements, as each plan found them, and now."""
-    seen = [(item.asked.samples, item.asked.labels.count("?")) for item in known.ledger.askings]
-    return (*seen, (known.ledger.samples, int((known.labels == 0).sum())))
+    ledger = known.ledger
+    plans = [
+        (item.asked.samples, as_labels(item.asked.labels, ledger))
+        for item in ledger.askings
+        if len(item.asked.labels) == ledger.labels
+    ]
+    return tuple(
+        (samples, int((~decided(labels)).sum())) for samples, labels in (*plans, (ledger.samples, known.labels))
+    )

@@ -6,22 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superlevel.arrays import Array, Indices
+from superlevel import estimation
+from superlevel.arrays import Indices
 from superlevel.errors import InputError
 from superlevel.methods import Method
-from superlevel.records import Batch, Choice, State, View
+from superlevel.records import Choice, Growing, State, View
 from superlevel.study import designs
 from superlevel.study.configuration import LARGEST_PLAN as LARGEST
-from superlevel.study.events import Asked, Fit
+from superlevel.study.configuration import problem_of
+from superlevel.study.events import BATCH, PILOT, REST, ROUND, Asked, Fit
 from superlevel.study.fitting import fitted
-from superlevel.study.replay import Knowledge, Methods, as_text, know, nothing
 from superlevel.study.ledger import Fate, Ledger
-from superlevel.study.rounds import REST, ROUND, fingerprint
-
-PILOT, BATCH = "pilot", "batch"
-PILOT_POINTS, PILOT_EACH = 8, 4  # so many places, and so many more for each coordinate
-TWICE = 3  # places of a pilot that are measured twice where the noise is unknown
-GROWN = 1.2  # times the measurements of the last estimate: then there is another
+from superlevel.study.replay import Knowledge, Methods, as_text, know, nothing
+from superlevel.study.rounds import fingerprint
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,20 +28,21 @@ class Waiting:
     reason: str
 
 
-def next_plan(known: Knowledge, count: int, makers: Methods) -> Asked | Waiting:
-    """A plan of about ``count`` measurements, from what is known."""
+def next_plan(known: Knowledge, count: int | None, makers: Methods) -> Asked | Waiting:
+    """A plan of about ``count`` measurements, or of as many as the method takes, from what is known."""
     ledger = known.ledger
     if known.method is None and ledger.samples < _pilot_size(ledger):
-        return _pilot(ledger, count)
+        return _pilot(ledger, ledger.created.batch if count is None else count)
     fit = fitted(ledger) if outdated(ledger) else None
     if fit is not None:
         known = know(ledger, makers, fit=fit)
         if known.stop is not None:  # nothing is left to measure, but the estimate that says so is to be kept
             return _asked(known, BATCH, np.empty(0, dtype=np.int64), _next_batch(ledger), fit=fit)
-    assert known.method is not None
-    if known.method.confidence.rounds_only:
-        return _round(known)
-    return _batch(known, count, fit)
+    if known.method is None or known.state is None:
+        return Waiting(reason="there is no estimate yet")
+    if known.method.confidence.in_rounds:
+        return _round(known, known.method, known.state)
+    return _batch(known, known.method, known.state, count=count, fit=fit)
 
 
 def _asked(known: Knowledge, purpose: str, points: Indices, phase: int, **more: object) -> Asked:
@@ -69,25 +67,24 @@ def _asked(known: Knowledge, purpose: str, points: Indices, phase: int, **more: 
 # ------------------------------------------------------------------------------------------ batches
 
 
-def _batch(known: Knowledge, count: int, fit: Fit | None) -> Asked:
+def _batch(known: Knowledge, method: Method, state: State, *, count: int | None, fit: Fit | None) -> Asked:
     """By the method's rule, as if open tickets were measured already, and those that failed too.
 
     Without the latter a point that cannot be measured would be suggested for ever.
     """
-    ledger, method, state = known.ledger, known.method, known.state
-    _check_count(count)
-    assert method is not None
-    assert state is not None
-    phase = _next_batch(ledger)
-    choice = method.rule.choose(seen(method, state, ledger, phase=phase, count=count))
+    if count is not None:
+        _check_count(count)
+    phase = _next_batch(known.ledger)
+    choice = method.rule.choose(seen(method, state, known.ledger, phase=phase, count=count))
     return _asked(known, BATCH, _repeated(choice.counts), phase, fit=fit, design=_design(choice))
 
 
-def seen(method: Method, state: State, ledger: Ledger, *, phase: int, count: int) -> View:
-    """What the rule looks at for a batch of so many: tickets that are open or failed count as being measured."""
+def seen(method: Method, state: State, ledger: Ledger, *, phase: int, count: int | None) -> View:
+    """What the rule looks at for a batch: tickets that are open or failed count as being measured."""
     failed = ledger.fate == Fate.FAILED
     out = ledger.point[failed | (ledger.fate == Fate.OPEN)]
-    return method.view(state, phase=phase, pending=out, failed=ledger.point[failed], sizes=Batch(size=count))
+    sizes = None if count is None else Growing(first=count)
+    return method.view(state, phase=phase, pending=out, failed=ledger.point[failed], sizes=sizes)
 
 
 def _check_count(count: int) -> None:
@@ -111,11 +108,8 @@ def _repeated(counts: Indices) -> Indices:
 # ------------------------------------------------------------------------------------------- rounds
 
 
-def _round(known: Knowledge) -> Asked | Waiting:
+def _round(known: Knowledge, method: Method, state: State) -> Asked | Waiting:
     """The next round, or what is missing of the present one."""
-    method, state = known.method, known.state
-    assert method is not None
-    assert state is not None
     ledger, begun = known.ledger, known.round
     if begun is None:
         choice = method.rule.choose(method.view(state, phase=state.phase))
@@ -140,8 +134,7 @@ def _round(known: Knowledge) -> Asked | Waiting:
 
 def _pilot_size(ledger: Ledger) -> int:
     """Measurements before the first estimate."""
-    dimension = len(ledger.created.names)
-    return max(ledger.created.batch, PILOT_POINTS + PILOT_EACH * dimension)
+    return estimation.pilot_size(len(ledger.created.names), ledger.created.batch)
 
 
 def _pilot(ledger: Ledger, count: int) -> Asked | Waiting:
@@ -152,35 +145,8 @@ def _pilot(ledger: Ledger, count: int) -> Asked | Waiting:
         return Waiting(reason=f"{left:,} results of the pilot are out: the kernel is estimated from them")
     _check_count(count)
     begun = ledger.point[ledger.fate != Fate.WITHDRAWN]
-    twice = TWICE if "noise" in ledger.created.fit and not len(begun) else 0
-    total = max(count, wanted)
-    chosen = spread(np.array(ledger.created.points), max(1, total - twice), begun)
-    return _asked(nothing(ledger), PILOT, np.sort(np.concatenate([chosen, chosen[:twice]])), 0)
-
-
-def spread(points: Array, count: int, begun: Indices) -> Indices:
-    """``count`` points, each as far as can be from those before it, in units of each coordinate's range.
-
-    The first is nearest to the middle. Where there are fewer different points than that, they come again.
-    """
-    extent = np.ptp(points, axis=0)
-    scaled = (points - points.min(axis=0)) / np.where(extent > 0, extent, 1.0)
-    middle = int(np.argmin(np.square(scaled - 0.5).sum(axis=1)))
-    apart = np.full(len(points), np.inf)
-    for place in begun:
-        apart = np.minimum(apart, _distances(scaled, int(place)))
-    chosen: list[int] = []
-    for _ in range(count):
-        place = middle if np.isinf(apart).all() else int(np.argmax(apart))
-        chosen.append(place)
-        apart = np.minimum(apart, _distances(scaled, place))
-        if not apart.any():
-            apart = np.full(len(points), np.inf)
-    return np.array(chosen, dtype=np.int64)
-
-
-def _distances(scaled: Array, place: int) -> Array:
-    return np.asarray(np.square(scaled - scaled[place]).sum(axis=1))
+    places = estimation.pilot(problem_of(ledger.created, None), count=max(count, wanted), begun=begun)
+    return _asked(nothing(ledger), PILOT, places, 0)
 
 
 # ---------------------------------------------------------------------------------------- estimates
@@ -197,4 +163,4 @@ def outdated(ledger: Ledger) -> bool:
     if last is None or last.asked.fit is None:
         return True
     # What was corrected while it was made is not in it.
-    return ledger.samples >= GROWN * last.asked.fit.samples or ledger.revised > last.asked.seen
+    return estimation.is_due(last.asked.fit.samples, ledger.samples) or ledger.revised > last.asked.seen

@@ -1,10 +1,13 @@
 """What a log lets one say: the method of a campaign, its state, and the labels.
 
-The state is a function of (what was given, seed, entries), and of nothing else:
+The state is a function of (what was given, seed, entries), and of nothing else. The measurements go through
+`Method.update`, as those of a simulation do:
 
-- where labels depend on the measurements alone, all of them are observed at once, in canonical order, so that neither
-  the order in which results came nor who looked in between makes a difference;
-- where intervals or labels remember, results are observed in the portions between two plans;
+- where labels depend on the measurements alone, all of them are one batch, in canonical order, so that neither the
+  order in which results came nor who looked in between makes a difference;
+- otherwise they come in the portions between two plans. A plan whose results all came in one portion is a batch that
+  was told as a whole, as in a simulation; no later plan can have been chosen by a part of it. The rest of a portion is
+  a batch that nobody planned as it came;
 - rounds are told one after the other, each as a whole.
 
 No plan is ever made anew: plans, designs and estimates are read from the log.
@@ -12,21 +15,23 @@ No plan is ever made anew: plans, designs and estimates are read from the log.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.gaussian_process.kernels import RBF
 
-from superlevel import kernels, methods
-from superlevel.arrays import Array, Indices, Labels
+from superlevel import findings, methods
+from superlevel.arrays import Array, Indices, Labels, normalised
+from superlevel.confidence.estimated import stand_in
 from superlevel.design import Design
-from superlevel.errors import InputError
+from superlevel.findings import Finding
 from superlevel.goals import ABOVE, BELOW, UNDECIDED
 from superlevel.methods import Method
+from superlevel.methods.make import as_confidence, restore_rule
 from superlevel.problem import Problem
-from superlevel.records import Info, State, Stop
+from superlevel.records import Batch, Choice, Info, State, Stop
 from superlevel.study import designs, rounds
 from superlevel.study.configuration import problem_of
 from superlevel.study.events import Created, Fit
@@ -53,8 +58,8 @@ class Knowledge:
 
     @property
     def labels(self) -> Labels:
-        """(n,) nothing is decided before there is a method."""
-        return np.zeros(self.ledger.n, dtype=np.int8) if self.state is None else self.state.labels
+        """(n,) or (k, n); nothing is decided before there is a method."""
+        return self.ledger.goal.unread(self.ledger.n).labels if self.state is None else self.state.labels
 
     @property
     def stop(self) -> Stop | None:
@@ -63,61 +68,79 @@ class Knowledge:
     @cached_property
     def doubts(self) -> tuple[str, ...]:
         """What speaks against the assumptions, each once."""
-        said = [doubt for info in self.infos for doubt in info.warnings]
-        if self.method is not None and self.method.confidence.rounds_only:
-            said += noisier(self.method, self.ledger)
+        said = [finding.sentence for finding in self.contradictions]
         return tuple(dict.fromkeys([*(self.fit.doubts if self.fit else ()), *said]))
+
+    @cached_property
+    def contradictions(self) -> tuple[Finding, ...]:
+        """What any step showed against the assumptions, in order; the last word on each assumption."""
+        steps = (finding for info in self.infos for finding in info.findings)
+        now = () if self.state is None else findings.contradicting(self.state.belief.findings)
+        latest = {finding.assumption: finding for finding in (*steps, *now)}
+        return tuple(latest.values())
 
     @property
     def mean(self) -> Array | None:
-        """(n,) what f is thought to be."""
+        """(n,) the estimate of f."""
         return None if self.state is None else self.state.estimate
 
     @property
-    def level(self) -> float | None:
-        """Where the level is, or is thought to be."""
-        if self.ledger.created.threshold is not None:
-            return self.ledger.created.threshold
-        return None if self.mean is None or self.method is None else self.method.problem.goal.level(self.mean)
+    def levels(self) -> tuple[float, ...]:
+        """Where the levels are, or are estimated to be; empty while nothing is known of them."""
+        goal = self.ledger.goal
+        return goal.levels if self.mean is None else goal.levels_at(self.mean)
 
     @property
     def round(self) -> Round | None:
         """The round that is not told as a whole yet."""
-        if self.method is None or not self.method.confidence.rounds_only:
+        if self.method is None or not self.method.confidence.in_rounds:
             return None
         return next(iter(rounds.rounds(self.ledger)[self.over :]), None)
 
 
-class _Observed(NamedTuple):
-    """How far portions of the measurements were observed."""
+class _Step(NamedTuple):
+    """A state that was reached, and the batches that led there."""
 
     method: Method
     keys: tuple[bytes, ...]
-    """Everything that each of them held."""
+    """Everything that each batch held."""
     state: State
     infos: tuple[Info, ...]
 
 
 class Methods:
-    """Makes the method of a campaign, and keeps what takes a while: the last one, and the state that it began with."""
+    """Makes the method of a campaign, and caches what takes a while: the last one, and the last states of it."""
 
     def __init__(self) -> None:
-        self._kept: tuple[Created, Fit | None, Method] | None = None
-        self.observed: _Observed | None = None
+        self._made: tuple[Created, Fit | None, Method] | None = None
+        self.reached: _Step | None = None
 
     def of(self, created: Created, fit: Fit | None) -> Method | None:
         """With the present estimate; None where one is needed and not there yet."""
         if created.fit and fit is None:
             return None
-        if self._kept is None or self._kept[:2] != (created, fit):
-            self._kept = (created, fit, make(created, fit))
-        return self._kept[2]
+        if self._made is None or self._made[:2] != (created, fit):
+            self._made = (created, fit, make(created, problem_of(created, fit)))
+        return self._made[2]
 
 
-def make(created: Created, fit: Fit | None) -> Method:
+def make(created: Created, problem: Problem) -> Method:
     """The method, as it was given."""
-    batch = None if created.options["confidence"] == "rips" else created.batch
-    return methods.make(created.method, problem_of(created, fit), batch=batch, **created.options)
+    confidence = as_confidence(created.confidence)
+    return methods.make(
+        created.method,
+        problem,
+        batch=None if confidence.in_rounds else created.batch,
+        confidence=confidence,
+        rule=None if created.rule is None else restore_rule(created.rule),
+        permanent=created.permanent,
+    )
+
+
+def tried(problem: Problem, created: Created) -> None:
+    """That the method takes the problem, whatever is estimated later."""
+    make(created, problem)
+    make(created, stand_in(problem))
 
 
 def know(ledger: Ledger, makers: Methods, *, fit: Fit | None = None) -> Knowledge:
@@ -127,11 +150,11 @@ def know(ledger: Ledger, makers: Methods, *, fit: Fit | None = None) -> Knowledg
     if method is None:
         return nothing(ledger)
     begin = method.init(seed=ledger.created.seed)
-    if method.confidence.rounds_only:
+    if method.confidence.in_rounds:
         state, infos, over = rounds.told(method, begin, ledger)
         return Knowledge(ledger=ledger, fit=fit, method=method, state=state, infos=infos, over=over)
-    portions = [ledger.measured] if method.memoryless else _portions(ledger)
-    state, infos = _observed(method, begin, ledger, portions, makers)
+    listed = list(_parts(ledger)) if method.ordered else [_Part(ledger.measured, None, False)]
+    state, infos = _updated(method, begin, ledger, [part for part in listed if len(part.at)], makers)
     state = replace(state, design=_last_design(ledger))
     return Knowledge(ledger=ledger, fit=fit, method=method, state=state, infos=infos)
 
@@ -142,8 +165,16 @@ def nothing(ledger: Ledger) -> Knowledge:
 
 
 def as_text(labels: Labels) -> str:
-    """A sign for each point."""
-    return "".join(SIGNS[int(label)] for label in labels)
+    """A sign for each label, row after row where there are several levels."""
+    return "".join(SIGNS[int(label)] for label in labels.ravel())
+
+
+def as_labels(text: str, ledger: Ledger) -> Labels:
+    """The labels that `as_text` wrote, (n,) or (k, n)."""
+    signs = np.frombuffer(text.encode("ascii", "replace"), dtype=np.uint8)
+    above, below = (signs == ord(SIGNS[label]) for label in (ABOVE, BELOW))
+    labels = np.where(above, ABOVE, np.where(below, BELOW, UNDECIDED)).astype(np.int8)
+    return labels.reshape(ledger.goal.unread(ledger.n).labels.shape)
 
 
 def deviations(method: Method, ledger: Ledger, at: Indices) -> Array | None:
@@ -151,48 +182,95 @@ def deviations(method: Method, ledger: Ledger, at: Indices) -> Array | None:
     own = ledger.noise[at]
     if np.isnan(own).all():
         return None
-    given = np.broadcast_to(method.problem.noise, ledger.n)[ledger.point[at]]
-    return np.where(np.isnan(own), given, own)
+    return np.where(np.isnan(own), method.problem.deviations[ledger.point[at]], own)
 
 
-def noisier(method: Method, ledger: Ledger) -> list[str]:
-    """What rounds cannot take into account: measurements that are noisier, by their own account, than is assumed."""
-    at = np.flatnonzero((ledger.fate == Fate.MEASURED) & (ledger.asking >= 0))
-    at = at[ledger.noise[at] > np.broadcast_to(method.problem.noise, ledger.n)[ledger.point[at]]]
-    if not len(at):
-        return []
-    largest = ledger.noise[at].max()
-    return [
-        f"{len(at):,} measurement{'s' * (len(at) != 1)} with a noise of up to {largest:.4g} by their own account, "
-        "above what is assumed: rounds weigh all alike, so withdraw them and measure again"
-    ]
+# ------------------------------------------------------------------------------------------- batches
 
 
-def _observed(
-    method: Method, state: State, ledger: Ledger, portions: list[Indices], makers: Methods
+class _Part(NamedTuple):
+    """Some measurements of a portion."""
+
+    at: Indices
+    """Positions in the ledger."""
+    asking: int | None
+    """The plan of the first of them, as a position in the ledger's askings."""
+    whole: bool
+    """Whether they are all that the plan asked for."""
+
+
+def _parts(ledger: Ledger) -> Iterator[_Part]:
+    """The batches of a log, in the order in which they became complete."""
+    plans = np.array([item.seq for item in ledger.askings], dtype=np.int64)
+    portion = np.searchsorted(plans, ledger.told)  # of each ticket: how many plans there were before its result
+    for k in range(len(plans) + 1):
+        at = ledger.measured[portion[ledger.measured] == k]
+        complete = [
+            place for place in np.unique(ledger.asking[at]) if place >= 0 and _is_whole(ledger, portion, place, k)
+        ]
+        for place in sorted(complete, key=lambda place: int(ledger.told[ledger.asking == place].max())):
+            yield _Part(_by_ticket(ledger, at[ledger.asking[at] == place]), int(place), True)
+        rest = at[~np.isin(ledger.asking[at], complete)]
+        if len(rest):
+            first = int(ledger.asking[rest[np.argmin(ledger.told[rest])]])
+            yield _Part(rest, None if first < 0 else first, False)
+
+
+def _is_whole(ledger: Ledger, portion: Indices, place: int, k: int) -> bool:
+    """Whether the results of a plan all came in one portion: none of its tickets is open, and none came elsewhere."""
+    tickets = ledger.asking == place
+    measured = tickets & (ledger.fate == Fate.MEASURED)
+    return not (ledger.fate[tickets] == Fate.OPEN).any() and bool((portion[measured] == k).all())
+
+
+def _by_ticket(ledger: Ledger, at: Indices) -> Indices:
+    """By point, and the tickets of a point in their order: the order of a plan's indices."""
+    at = np.sort(at)
+    return at[np.argsort(ledger.point[at], kind="stable")]
+
+
+def _updated(
+    method: Method, state: State, ledger: Ledger, parts: list[_Part], makers: Methods
 ) -> tuple[State, tuple[Info, ...]]:
-    """One portion after the other; all but the last were observed before, if nothing in them was corrected."""
-    filled = [at for at in portions if len(at)]
-    keys = tuple(b"".join(array[at].tobytes() for array in (ledger.point, ledger.value, ledger.noise)) for at in filled)
+    """One batch after the other; those before the last were computed before, if nothing in them was corrected."""
+    keys = tuple(_key(ledger, part) for part in parts)
     infos: tuple[Info, ...] = ()
-    before = makers.observed
+    before = makers.reached
     if before is not None and before.method is method and before.keys == keys[: len(before.keys)]:
         state, infos = before.state, before.infos
-    for k in range(len(infos), len(filled)):
-        if k and k == len(filled) - 1:  # the last one may still grow
-            makers.observed = _Observed(method, keys[:k], state, infos)
-        at = filled[k]
-        noise = deviations(method, ledger, at)
-        state, info = method.observe(state, ledger.point[at], ledger.value[at], noise=noise)
+    for k in range(len(infos), len(parts)):
+        if k and k == len(parts) - 1:  # the last one may still grow
+            makers.reached = _Step(method, keys[:k], state, infos)
+        state, info = method.update(state, _batch(method, state, ledger, parts[k]))
         infos = (*infos, info)
     return state, infos
 
 
-def _portions(ledger: Ledger) -> list[Indices]:
-    """What was told before the first plan, between two, and after the last."""
-    plans = np.array([item.seq for item in ledger.askings], dtype=np.int64)
-    portion = np.searchsorted(plans, ledger.told[ledger.measured])
-    return [ledger.measured[portion == k] for k in range(len(plans) + 1)]
+def _key(ledger: Ledger, part: _Part) -> bytes:
+    arrays = b"".join(array[part.at].tobytes() for array in (ledger.point, ledger.value, ledger.noise))
+    return arrays + f"{part.asking}{part.whole}".encode()
+
+
+def _batch(method: Method, state: State, ledger: Ledger, part: _Part) -> Batch:
+    points = ledger.point[part.at]
+    plan = None
+    if part.asking is not None:
+        plan = method.planned(state, _choice(ledger, part.asking))
+    return Batch(
+        points=points,
+        values=ledger.value[part.at],
+        noise=deviations(method, ledger, part.at),
+        plan=plan,
+        whole=part.whole,
+    )
+
+
+def _choice(ledger: Ledger, place: int) -> Choice:
+    """What a plan asked for."""
+    asked = ledger.askings[place].asked
+    counts = np.bincount(asked.points, minlength=ledger.n).astype(np.int64)
+    certificate = None if asked.design is None else designs.restored(asked.design)
+    return Choice(weights=normalised(counts.astype(np.float64)), counts=counts, certificate=certificate)
 
 
 def _last_design(ledger: Ledger) -> Design | None:
@@ -205,13 +283,5 @@ def continued(known: Knowledge, ledger: Ledger) -> Knowledge:
     """The same, after entries that changed no label."""
     if known.state is None or known.method is None:
         return replace(known, ledger=ledger)
-    design = known.state.design if known.method.confidence.rounds_only else _last_design(ledger)
+    design = known.state.design if known.method.confidence.in_rounds else _last_design(ledger)
     return replace(known, ledger=ledger, state=replace(known.state, design=design))
-
-
-def tried(problem: Problem, created: Created) -> None:
-    """That the method takes the problem, whatever kernel is found for it later: one of a few features stands in."""
-    if created.options["confidence"] in ("rips", "ridge"):
-        raise InputError("fit", repr(created.fit), "a guarantee needs kernel, noise and mean to be given")
-    extent = float(np.ptp(problem.domain.points, axis=0).max()) or 1.0
-    make(created, Fit(kernel=kernels.describe(RBF(extent)), noise=1.0, mean=0.0, samples=0))

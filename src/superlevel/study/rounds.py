@@ -7,20 +7,17 @@ by a new one.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
 
-from superlevel.arrays import Indices, Mask
-from superlevel.errors import AssumptionWarning
+from superlevel.arrays import Indices, Mask, normalised
 from superlevel.methods import Method
-from superlevel.records import Choice, Info, State
+from superlevel.records import Batch, Choice, Info, Plan, State
 from superlevel.study import designs
+from superlevel.study.events import REST, ROUND
 from superlevel.study.ledger import Asking, Fate, Ledger
-
-ROUND, REST = "round", "rest"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,10 +48,10 @@ class Round:
 
     def choice(self, ledger: Ledger) -> Choice:
         """As it was made."""
-        asked = self.asking.asked
-        assert asked.weights is not None
+        asked, counts = self.asking.asked, self.planned(ledger)
         certificate = None if asked.design is None else designs.restored(asked.design)
-        return Choice(weights=designs.dense(asked.weights), counts=self.planned(ledger), certificate=certificate)
+        weights = normalised(counts.astype(np.float64)) if asked.weights is None else designs.dense(asked.weights)
+        return Choice(weights=weights, counts=counts, certificate=certificate)
 
 
 def rounds(ledger: Ledger) -> list[Round]:
@@ -79,12 +76,17 @@ def told(method: Method, state: State, ledger: Ledger) -> tuple[State, tuple[Inf
             choice, at = each.choice(ledger), each.measured(ledger)
             if len(at) < choice.counts.sum():
                 break
-            with warnings.catch_warnings():  # they are in the info
-                warnings.simplefilter("ignore", AssumptionWarning)
-                state, info = method.tell(state, method.planned(state, choice), ledger.value[at])
+            state, info = method.update(state, _batch(method.planned(state, choice), ledger, at))
             infos.append(info)
         over += 1
     return state, tuple(infos), over
+
+
+def _batch(plan: Plan, ledger: Ledger, at: Indices) -> Batch:
+    """A round as a whole; what measurements say of their own noise is checked against what is assumed."""
+    own = ledger.noise[at]
+    noise = None if np.isnan(own).all() else np.where(np.isnan(own), 0.0, own)
+    return Batch(points=plan.indices, values=ledger.value[at], noise=noise, plan=plan, whole=True)
 
 
 def fingerprint(undecided: Mask) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from superlevel.fields import BY_NAME
 from superlevel.kernels import phrase
-from superlevel.study.configuration import question
+from superlevel.study.events import REST, ROUND
 from superlevel.study.ledger import Asking, Fate, Ledger
 from superlevel.study.storage.protocol import Lease, Note
 
@@ -49,8 +51,12 @@ class Status(BaseModel):
     method: str
     points: int
     above: int
+    """Points above the level, or above all levels."""
     undecided: int
     below: int
+    """Points below the level, or below all levels."""
+    groups: dict[str, int]
+    """Points that are decided to be in each class of the goal, and undecided ones."""
     entries: int
     """Of the log."""
     read: int
@@ -105,7 +111,7 @@ def earlier(ledger: Ledger, noted: Note | None) -> Reading | None:
     if ledger.askings and ledger.askings[-1].asked.seen >= ledger.revised:
         last = ledger.askings[-1]
         found.insert(0 if last.asked.fit else len(found), _planned(last))  # with its estimate it is the later of equals
-    found = [item for item in found if len(item.labels) == ledger.n]
+    found = [item for item in found if len(item.labels) == ledger.labels]
     return max(found, key=lambda item: item.entries, default=None)
 
 
@@ -131,14 +137,16 @@ def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Rea
     now = time.time()
     fates = {fate: int((ledger.fate == fate).sum()) for fate in Fate}
     fit, created = ledger.fit, ledger.created
+    groups = counts(known.labels, ledger)
     return Status(
         name=name,
-        question=question(created),
+        question=ledger.goal.question,
         method=created.method,
         points=ledger.n,
-        above=known.labels.count("+"),
-        undecided=known.labels.count("?"),
-        below=known.labels.count("-"),
+        above=next(iter(groups.values())),
+        undecided=groups["undecided"],
+        below=list(groups.values())[-1],
+        groups=groups,
         entries=ledger.length,
         read=known.entries,
         fresh=known.entries >= ledger.changed,
@@ -150,7 +158,7 @@ def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Rea
         leased=sum(lease is not None and lease.until >= now for lease in leases.values()),
         batches=len(ledger.askings),
         kernel=None if "kernel" in created.fit and fit is None else phrase(fit.kernel if fit else created.kernel),
-        noise=None if "noise" in created.fit and fit is None else _numbers(fit.noise if fit else created.noise),
+        noise=None if "noise" in created.fit and fit is None else BY_NAME["noise"].show(_noise(ledger)),
         began=ledger.times[0],
         changed=ledger.times[1],
         stop=known.stop,
@@ -169,12 +177,21 @@ def _next(ledger: Ledger, known: Reading, open_tickets: int) -> str:
     if known.stop is not None:
         return f"verify and report: {known.stop}"
     if open_tickets:
-        more = "" if ledger.created.options["confidence"] == "rips" else ", or suggest more"
+        in_round = ledger.askings[-1].asked.purpose in (ROUND, REST)
+        more = "" if in_round else ", or suggest more"
         return f"tell the results of {open_tickets:,} open ticket{'s' * (open_tickets > 1)}{more}"
     return "suggest the next batch"
 
 
-def _numbers(noise: float | list[float]) -> str:
-    if isinstance(noise, list):
-        return f"{min(noise):.4g} to {max(noise):.4g}"
-    return f"{noise:.4g}"
+def _noise(ledger: Ledger) -> float | list[float] | None:
+    return ledger.fit.noise if ledger.fit is not None else ledger.created.problem["noise"]
+
+
+def counts(labels: str, ledger: Ledger) -> dict[str, int]:
+    """How many points are in each class, from a sign for each label, row after row."""
+    n = ledger.n
+    rows = [labels[k : k + n] for k in range(0, len(labels), n)]
+    groups, decided = ledger.goal.groups, Counter(column for column in zip(*rows, strict=True) if "?" not in column)
+    found = [sum(count for column, count in decided.items() if column.count("+") == c) for c in range(len(groups))]
+    above = dict(zip(groups[:0:-1], found[:0:-1], strict=True))
+    return {**above, "undecided": n - sum(found), groups[0]: found[0]}

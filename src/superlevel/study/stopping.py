@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from superlevel.arrays import Labels
-from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds
+from superlevel.goals import Bounds
 from superlevel.records import Stop
 from superlevel.report.stopping import Stopping
 from superlevel.simulation import settled
 from superlevel.study.assumptions import guarantee
-from superlevel.study.replay import SIGNS, Knowledge
 from superlevel.study.ledger import Ledger
+from superlevel.study.replay import Knowledge, as_labels
 from superlevel.study.study import CLOSED
 
 
@@ -21,10 +21,10 @@ def stopping(known: Knowledge) -> Stopping:
     The lower bound is for the noise that is given: what single measurements say of their own is not in it.
     """
     ledger, state = known.ledger, known.state
-    bounds = None if state is None else _said(state.intervals)
+    bounds = None if state is None else _said(state.belief.bounds())
     return Stopping(
         names=tuple(ledger.created.names),
-        points=np.array(ledger.created.points),
+        points=ledger.places,
         problem=None if known.method is None else known.method.problem,
         labels=known.labels,
         decided=settled([*_moments(ledger), (ledger.samples, known.labels)]),
@@ -32,9 +32,9 @@ def stopping(known: Knowledge) -> Stopping:
         estimate=None if state is None else state.estimate,
         lower=None if bounds is None else bounds.lower,
         upper=None if bounds is None else bounds.upper,
-        sources=known.infos[-1].sources if known.infos else None,
+        sources=None if state is None else state.belief.sources,
         ended=_ended(known),
-        guarantee="" if known.stop is Stop.CONTRADICTED else guarantee(ledger, known.method),
+        guarantee="" if known.stop is Stop.CONTRADICTED else guarantee(known.method),
     )
 
 
@@ -44,14 +44,7 @@ def _moments(ledger: Ledger) -> list[tuple[int, Labels]]:
     found = [(asked.samples, asked.labels) for asked in plans]
     if ledger.closed is not None:  # nothing is planned after that
         found.append((ledger.closed.samples, ledger.closed.labels))
-    return [(samples, _as_labels(text)) for samples, text in found if len(text) == ledger.n]  # `verify` tells of others
-
-
-def _as_labels(text: str) -> Labels:
-    """(n,) the labels that `as_text` wrote."""
-    signs = np.frombuffer(text.encode("ascii", "replace"), dtype=np.uint8)
-    above, below = (signs == ord(SIGNS[label]) for label in (ABOVE, BELOW))
-    return np.where(above, ABOVE, np.where(below, BELOW, UNDECIDED)).astype(np.int8)
+    return [(samples, as_labels(text, ledger)) for samples, text in found if len(text) == ledger.labels]
 
 
 def _said(bounds: Bounds | None) -> Bounds | None:

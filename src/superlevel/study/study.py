@@ -5,7 +5,8 @@
     study.tell(tickets.measured(values))               # all or nothing; the same again changes nothing
     study.labels                                       # (n,) +1 above, 0 undecided, -1 below
 
-Everything is in an append-only log; the object holds nothing that the log does not.
+Everything is in an append-only log; the object holds nothing that the log does not. It is a snapshot: `refresh`, `ask`,
+`tell` and every other call that writes bring it up to date, and all else speaks of the entries that it has read.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import getpass
 import os
 import socket
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,19 +30,19 @@ from superlevel.errors import InputError, SuperlevelError
 from superlevel.files import file_name, replacing
 from superlevel.problem import Problem
 from superlevel.study import configuration, status
-from superlevel.study.events import Closed, Corrected, Payload, Told, Withdrawn
+from superlevel.study.events import Closed, Corrected, Created, Payload, Told, Withdrawn
 from superlevel.study.ledger import Fate, Ledger, fold, opened, shut
 from superlevel.study.matching import locate
 from superlevel.study.results import Receipt, Result, Ticket, Tickets
-from superlevel.study.status import Status
+from superlevel.study.status import Reading, Status
 from superlevel.study.storage import open_storage
-from superlevel.study.storage.protocol import Entry, Lease, Note, Storage
+from superlevel.study.storage.protocol import Entry, Lease, Note, Storage, StorageError
 from superlevel.study.storage.refusals import check_text
 from superlevel.study.telling import LARGEST, as_list, is_text, resolve
 
 if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and most commands need none of them
-    from superlevel.report.campaign import Campaign
-    from superlevel.study.replay import Knowledge
+    from superlevel.report.campaign import Campaign, Reason
+    from superlevel.study.replay import Knowledge, Methods
     from superlevel.study.verification import Verification
 
 CLOSED = "the study is closed"
@@ -57,7 +59,7 @@ class Study:
         self._ledger = ledger
         self._worker = _checked_worker(worker)
         self._known: Knowledge | None = None
-        self._makers: Any = None
+        self._makers: Methods | None = None
 
     # ------------------------------------------------------------------------------------- open
 
@@ -71,31 +73,39 @@ class Study:
         method: str = "melk",
         seed: int = 0,
         batch: int | None = None,
-        fit: Sequence[str] = (),
+        confidence: Any = None,
+        rule: Any = None,
+        permanent: bool | None = None,
         lease: float = configuration.LEASE,
         worker: str | None = None,
-        **options: Any,
     ) -> Study:
         """A new campaign.
 
         Args:
             store: "sqlite:///file.db", "postgresql://user@host/database", "memory:", or a storage.
             name: of the campaign, new in the store.
-            problem: points, goal, and what is assumed.
+            problem: points, goal, and what is assumed. What it leaves open (``fit``, or a noise that is not given) is
+                estimated by marginal likelihood: first from a pilot that is spread out, then again as data come.
+                Labels may be revised then.
             method: any of ``methods.NAMES``.
             seed: everything random comes from it.
-            batch: measurements that are planned at once, 10 by default.
-            fit: what of "kernel", "noise" and "mean" to estimate from the measurements, by marginal likelihood, instead
-                of taking the problem's: first from a pilot that is spread out, then again as data come. Labels may be
-                revised then.
-            lease: seconds for which a ticket is kept for who asked for it; a day by default.
+            batch: measurements that are planned at once, 10 by default. With the ridge confidence later batches grow.
+            confidence: as for `methods.make`, with the same default: ridge where norm or bound are given and nothing
+                is to be estimated, otherwise posterior.
+            rule: as for `methods.make`. A rule from outside the package is stored by its import path and parameters.
+            permanent: as for `methods.make`.
+            lease: seconds for which a ticket is reserved for the worker who asked for it; a day by default.
             worker: who asks and tells, by default this process. The same worker gets the same open tickets again.
-            options: of `methods.make`: confidence, criterion, beta, ... The confidence of MELK and MILK is "ridge", a
-                guarantee at every moment, if norm or bound are given, nothing is to be fitted and no option is one of
-                the posterior; else it is "posterior". "rips" has whole rounds, the paper's guarantee and its price.
         """
         given = configuration.created(
-            problem, method=method, options=options, batch=batch, fit=fit, seed=seed, lease=lease
+            problem,
+            method=method,
+            confidence=confidence,
+            rule=rule,
+            permanent=permanent,
+            batch=batch,
+            seed=seed,
+            lease=lease,
         )
         _check_name(name)
         made = _check_method(problem, given)
@@ -103,8 +113,7 @@ class Study:
         entry = given.entry(seq=1, before="")
         study = cls(storage, name, fold([entry]), worker)  # before anything is stored: what cannot be read back is not
         storage.create(name, entry)
-        if made is not None:
-            study._makers = made
+        study._makers = made
         return study
 
     @classmethod
@@ -124,9 +133,13 @@ class Study:
 
     @property
     def ledger(self) -> Ledger:
-        """Every ticket with what became of it, as of now."""
-        self._ledger = fold(self._storage.read(self._name, after=self._ledger.length), self._ledger)
+        """Every ticket with what became of it, as of the last entry that was read."""
         return self._ledger
+
+    def refresh(self) -> Study:
+        """Read what others have written since."""
+        self._ledger = fold(self._storage.read(self._name, after=self._ledger.length), self._ledger)
+        return self
 
     def log(self) -> list[Entry]:
         """Every entry, as it is stored."""
@@ -142,8 +155,9 @@ class Study:
         """
         wanted = None if n is None else as_count("n", n)
         seconds = configuration.as_lease(self._ledger.created.lease if lease is None else lease)
+        self.refresh()
         while True:
-            ledger = self.ledger
+            ledger = self._ledger
             if ledger.closed is not None:
                 return Tickets((), CLOSED, len(ledger.created.names))
             claimed = self._claim(ledger, wanted, seconds)
@@ -160,7 +174,7 @@ class Study:
         count = wanted or max(ledger.created.batch, whole)
         numbers = self._storage.claim(self._name, count, worker=self._worker, now=now, until=now + seconds)
         if numbers and numbers[-1] > len(ledger.point):
-            ledger = self.ledger  # planned by somebody else since
+            ledger = self.refresh().ledger  # planned by somebody else since
         made = (self._ticket(ledger, number, now + seconds) for number in numbers)
         return Tickets(tuple(made), dimension=len(ledger.created.names))
 
@@ -175,7 +189,8 @@ class Study:
         known = self.knowledge
         if known.stop is not None and not planning.outdated(known.ledger):
             return known.stop.value
-        plan = planning.next_plan(known, max(missing, known.ledger.created.batch), self._methods)
+        count = max(missing, known.ledger.created.batch) if missing else None
+        plan = planning.next_plan(known, count, self._methods)
         if isinstance(plan, planning.Waiting):
             return plan.reason
         askings = len(known.ledger.askings)
@@ -203,7 +218,7 @@ class Study:
 
     def check(self, results: Iterable[Result], *, replicates: bool = False) -> Receipt:
         """What `tell` would do; nothing is stored."""
-        return self._resolved(self.ledger, as_list(results), self._storage.leases(self._name), replicates)[1]
+        return self._resolved(self.refresh().ledger, as_list(results), self._storage.leases(self._name), replicates)[1]
 
     def _resolved(
         self, ledger: Ledger, results: list[Result], leases: Mapping[int, Lease | None], replicates: bool
@@ -244,6 +259,7 @@ class Study:
         from superlevel.study.replay import as_text  # noqa: PLC0415
 
         _check_reason(reason)
+        self.refresh()
         while True:
             known = self.knowledge
             closed = Closed(samples=known.ledger.samples, labels=as_text(known.labels), reason=reason)
@@ -264,24 +280,30 @@ class Study:
 
     def locate(self, coordinates: ArrayLike) -> int:
         """The number of the point with these coordinates (d,), as `Result.point` takes it."""
-        return locate(np.array(self._ledger.created.points), coordinates)
+        return locate(self._ledger.places, coordinates)
 
     # ------------------------------------------------------------------------------- what is known
 
     @property
     def knowledge(self) -> Knowledge:
-        """What the log lets one say now; computed when something came in since the last time."""
-        from superlevel.study import replay  # noqa: PLC0415
+        """What the entries that were read let one say; computed when something came in since the last time."""
+        from superlevel.study import replay  # noqa: PLC0415  slow to import
 
-        ledger = self.ledger
+        ledger = self._ledger
         if self._known is None or self._known.ledger.changed != ledger.changed:
-            self._known = knowledge.know(ledger, self._methods)
+            self._known = replay.know(ledger, self._methods)
+            self._note(status.reading(self._known))
         elif self._known.ledger is not ledger:
-            self._known = knowledge.continued(self._known, ledger)
+            self._known = replay.continued(self._known, ledger)
         return self._known
 
+    def _note(self, reading: Reading) -> None:
+        """Store the labels beside the log, for `status` to show at once."""
+        with suppress(StorageError):  # it is a cache: whoever may only read gets the same labels more slowly
+            self._storage.note(self._name, Note(reading.entries, reading.model_dump_json()))
+
     @property
-    def _methods(self) -> Any:
+    def _methods(self) -> Methods:
         if self._makers is None:
             from superlevel.study.replay import Methods  # noqa: PLC0415
 
@@ -290,7 +312,7 @@ class Study:
 
     @property
     def labels(self) -> Labels:
-        """(n,) +1 above, 0 undecided, -1 below, from everything that was told."""
+        """(n,) +1 above, 0 undecided, -1 below, from everything that was read; (k, n) where the goal has k levels."""
         return self.knowledge.labels
 
     def status(self, *, fresh: bool = True) -> Status:
@@ -298,17 +320,19 @@ class Study:
 
         After a correction or a withdrawal earlier labels are not shown.
         """
-        ledger, leases = self.ledger, self._storage.leases(self._name)
-        reading = None if fresh else status.earlier(ledger, self._storage.noted(self._name))
-        if reading is None:
-            reading = status.reading(self.knowledge)
-            ledger = self._ledger
-        return status.of(self._name, ledger, leases, reading)
+        reading = None if fresh else self.cached()
+        found = status.reading(self.knowledge) if reading is None else reading
+        return status.of(self._name, self._ledger, self._storage.leases(self._name), found)
 
-    def note(self) -> None:
-        """Keep what is known beside the log, for `status` to show at once."""
-        reading = status.reading(self.knowledge)
-        self._storage.note(self._name, Note(self._ledger.length, reading.model_dump_json()))
+    def cached(self) -> Reading | None:
+        """The latest labels that were computed before; None where there are none, or something was corrected since."""
+        return status.earlier(self._ledger, self._storage.noted(self._name))
+
+    def reasons(self) -> tuple[Reason, ...]:
+        """For each open ticket, the undecided points that a measurement there serves most."""
+        from superlevel.study.picture import reasons  # noqa: PLC0415
+
+        return reasons(self.knowledge)
 
     def campaign(self) -> Campaign:
         """Everything that a picture or a page shows."""
@@ -321,7 +345,8 @@ class Study:
         from superlevel.report.page import page  # noqa: PLC0415
 
         written = Path(f"{file_name(self._name)}.html" if path is None else path)
-        text = page(self.campaign(), self.verify().statement)
+        statement = self.verify().statement
+        text = page(self.campaign(), statement)
         with replacing("path", written) as beside:
             beside.write_text(text, encoding="utf-8")
         return written
@@ -330,7 +355,8 @@ class Study:
         """Recompute every label and every design's bound from the log, and hold the assumptions against the data."""
         from superlevel.study.verification import verify  # noqa: PLC0415
 
-        return verify(self._name, self._storage, watch=watch)
+        self.refresh()
+        return verify(self._name, self._storage, makers=self._methods, watch=watch)
 
     def __repr__(self) -> str:
         ledger = self._ledger
@@ -388,13 +414,12 @@ def _fate(ledger: Ledger, ticket: object) -> Fate:
     return Fate(int(ledger.fate[ticket - 1]))
 
 
-def _check_method(problem: Problem, given: Any) -> Any:
+def _check_method(problem: Problem, given: Created) -> Methods:
     """That the method takes the problem, before anything is stored; and what was made for that."""
     from superlevel.study.replay import Methods, tried  # noqa: PLC0415
 
     makers = Methods()
     if given.fit:
         tried(problem, given)
-        return None
     makers.of(given, None)
     return makers

@@ -215,14 +215,12 @@ def command(store: str, storage: Storage, *words: object) -> str:
 
 def read_results(study: Study, content: bytes, called: str) -> tuple[Sheet, list[Result]]:
     """A sheet, and its results in the order of its lines."""
-    import numpy as np  # noqa: PLC0415
-
     from superlevel.study.results import Result  # noqa: PLC0415
     from superlevel.study.sheets import read_sheet  # noqa: PLC0415
 
-    created = study.ledger.created
-    points, names = np.array(created.points), tuple(created.names)
-    sheet = read_sheet(content, name=called, points=points, names=names, study=study.name)
+    ledger = study.ledger
+    names = tuple(ledger.created.names)
+    sheet = read_sheet(content, name=called, points=ledger.places, names=names, study=study.name)
     return sheet, [
         Result(ticket=line.ticket, point=line.point, value=line.value, noise=line.noise, reason=line.reason)
         for line in sheet.lines
@@ -236,9 +234,8 @@ def read_results(study: Study, content: bytes, called: str) -> tuple[Sheet, list
 class Decided:
     """What is known now, beside what was known before."""
 
-    above: int
-    undecided: int
-    below: int
+    groups: dict[str, int]
+    """Points that are decided to be in each class, and undecided ones."""
     newly: int | None
     """Points that were undecided before; None where that was never computed."""
     revised: int | None
@@ -249,37 +246,36 @@ class Decided:
     doubts: tuple[str, ...]
 
     def __str__(self) -> str:
-        parts = [f"{self.above:,} above, {self.undecided:,} undecided, {self.below:,} below"]
+        parts = [in_words(self.groups)]
         parts += [f"{self.newly:,} newly decided"] * (self.newly is not None)
         parts += [f"{self.revised:,} revised"] * bool(self.revised)
         parts += [str(self.stop)] * self.contradicted
         return "; ".join(parts)
 
 
-def labels_before(storage: Storage, study: Study) -> str | None:
-    """A sign for each point, as it was last computed."""
-    from superlevel.study.status import earlier  # noqa: PLC0415
+def in_words(groups: Mapping[str, int]) -> str:
+    """How many points are in each class."""
+    return ", ".join(f"{count:,} {name}" for name, count in groups.items())
 
-    ledger = study.ledger
-    reading = earlier(ledger, storage.noted(study.name))
+
+def labels_before(study: Study) -> str | None:
+    """A sign for each label, as it was last computed."""
+    ledger, reading = study.ledger, study.cached()
     if reading is not None:
         return reading.labels
-    return "?" * ledger.n if ledger.samples == 0 else None
+    return "?" * ledger.labels if ledger.samples == 0 else None
 
 
 def decide(study: Study, before: str | None) -> Decided:
-    """Compute what is known now, and keep it for `status`."""
+    """Compute what is known now."""
     with working("computing what that decides"):
-        from superlevel.study.status import reading  # noqa: PLC0415
+        from superlevel.study.status import counts, reading  # noqa: PLC0415
 
         known = reading(study.knowledge)
-        study.note()
     labels = known.labels
     pairs = None if before is None else list(zip(before, labels, strict=True))
     return Decided(
-        above=labels.count("+"),
-        undecided=labels.count("?"),
-        below=labels.count("-"),
+        groups=counts(labels, study.ledger),
         newly=None if pairs is None else sum(old == "?" != new for old, new in pairs),
         revised=None if pairs is None else sum("?" != old != new for old, new in pairs),
         stop=known.stop,

@@ -8,23 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from superlevel import kernels
-from superlevel.cli.goal import as_goal
+from superlevel.cli.goal import HELP, as_goal
+from superlevel.cli.options import option
 from superlevel.cli.study import common
 from superlevel.domain import Domain
 from superlevel.errors import InputError
+from superlevel.fields import FIELDS
 from superlevel.files import file_name
-from superlevel.goals import FractionOfMax, Goal
 from superlevel.problem import Problem
 
 if TYPE_CHECKING:
     from superlevel.study.study import Study
 
 AUTO = "auto"
-STANDING_IN = 1.0  # noise of a problem whose noise is estimated
-SPANNED = (
-    "without --norm the kernel's smoothness is only used through the span of its features, so that more measurements "
-    "are needed; `superlevel plan --norm` helps"
-)
 
 
 def run(
@@ -39,6 +35,7 @@ def run(
         float | None,
         typer.Option("--fraction-of-max", help="Find the points within this fraction of the maximum: 0.1 is 10 %."),
     ] = None,
+    goal: Annotated[str | None, typer.Option(metavar="TEXT", help=HELP)] = None,
     kernel: Annotated[
         str,
         typer.Option(
@@ -47,21 +44,10 @@ def run(
             "linear; or auto, estimated from the measurements.",
         ),
     ] = AUTO,
-    noise: Annotated[
-        str, typer.Option(metavar="S", help="Standard deviation of one measurement, or auto: estimated.")
-    ] = AUTO,
-    mean: Annotated[
-        str | None,
-        typer.Option(
-            metavar="M", help="Mean of f, taken off first, or auto: estimated. Default: auto if the kernel is, else 0."
-        ),
-    ] = None,
-    bound: Annotated[
-        float | None, typer.Option(help="B with |f - mean| <= B; for rips, and for ridge where there is no --norm.")
-    ] = None,
-    delta: Annotated[
-        float, typer.Option(help="Allowed probability of any wrong label, with ridge, rips and rkhs.")
-    ] = 0.1,
+    noise: Annotated[str, option("noise", metavar="S")] = AUTO,
+    mean: Annotated[str | None, option("mean", "Default: estimated if the kernel is, else 0.", metavar="M")] = None,
+    bound: Annotated[float | None, option("bound")] = None,
+    delta: Annotated[float, option("delta")] = 0.1,
     method: Annotated[
         str | None,
         typer.Option(help="melk, milk, truvar, lse, ... Default: melk, or milk for a fraction of the maximum."),
@@ -74,21 +60,19 @@ def run(
             "ridge for melk and milk with --kernel, --noise and a --norm or --bound, else posterior."
         ),
     ] = None,
-    criterion: Annotated[
-        str | None, typer.Option(help="Of melk and milk: greedy, average or worst. Default: greedy.")
+    rule: Annotated[
+        str | None, typer.Option(help="Of melk and milk on the posterior: greedy, average or worst. Default: greedy.")
     ] = None,
-    norm: Annotated[
-        float | None, typer.Option(help="S with ||theta|| <= S in the kernel's space; for ridge and rkhs.")
-    ] = None,
-    misspecification: Annotated[float, typer.Option(help="How far f may be from every function of the kernel.")] = 0.0,
-    tolerance: Annotated[float, typer.Option(help="Points this near to the level may get either label.")] = 0.0,
-    ridge: Annotated[float | None, typer.Option(help="Regularisation; larger is cheaper and blurs more.")] = None,
+    norm: Annotated[float | None, option("norm")] = None,
+    misspecification: Annotated[float, option("misspecification")] = 0.0,
+    tolerance: Annotated[float, option("tolerance")] = 0.0,
+    ridge: Annotated[float | None, option("ridge")] = None,
     batch: Annotated[
         int | None, typer.Option(help="Measurements that are suggested at once. Default: 10; rounds have their own.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Everything random comes from it.")] = 0,
     lease: Annotated[
-        float, typer.Option(metavar="HOURS", help="How long a suggestion is kept for who asked for it.")
+        float, typer.Option(metavar="HOURS", help="How long a suggestion is reserved for the worker who asked for it.")
     ] = 24.0,
     store: common.Store = common.DEFAULT_STORE,
     as_json: common.Json = False,
@@ -100,103 +84,99 @@ def run(
 
     Example: superlevel study create harbour --points harbour.csv --threshold 20 --noise 0.5
     """
-    goal = as_goal(threshold, fraction)
-    fit, deviation, middle = _fitted(kernel, noise, mean)
-    options = {"confidence": confidence, "criterion": criterion}
-    _check_guarantee(confidence, fit, batch)
+    wanted = as_goal(threshold, fraction, goal)
+    given = _given(kernel, noise, mean)
     seconds = common.hours("--lease", lease)
     with common.given_as("--points"):
         domain = Domain.read(points, columns=columns)
     storage = common.storage_of(store)
     with common.working("loading scipy and scikit-learn, and looking at the problem"):
-        if "kernel" not in fit:
+        if "kernel" not in given["fit"]:
             domain = Domain(domain.points, kernels.parse(kernel), names=domain.names)
         problem = Problem(
             domain,
-            goal=goal,
-            noise=deviation,
+            goal=wanted,
             bound=bound,
-            delta=delta,
-            mean=middle,
             norm=norm,
+            delta=delta,
             misspecification=misspecification,
             tolerance=tolerance,
             ridge=ridge,
+            **given,
         )
         from superlevel.study.study import Study  # noqa: PLC0415  slow to import, and --help needs none of it
 
-        chosen = _method(method, goal)
-        given: dict[str, Any] = {"seed": seed, "batch": batch, "fit": fit, "lease": seconds, **options}
-        with common.given_as("--points", problem_bound="--bound", problem_norm="--norm"):
-            study = Study.create(storage, name, problem, method=chosen, **given)
-        study.note()  # for a quick `status`
+        _check(method, confidence, problem, batch)
+        with common.given_as("--points", problem_bound="--bound", problem_norm="--norm", rule="--rule"):
+            study = Study.create(
+                storage,
+                name,
+                problem,
+                method="melk" if method is None else method,
+                confidence=confidence,
+                rule=rule,
+                seed=seed,
+                batch=batch,
+                lease=seconds,
+            )
+        known = study.knowledge
     console = common.screen(as_json)
     common.say(console, f"created study {name!r} in {study.url}")
-    if _only_spanned(study):
-        common.say(console, SPANNED)
+    promised = None if known.method is None else known.method.confidence.guarantee(known.method.problem)
+    if promised is not None and promised.remark:
+        common.say(console, promised.remark)
     if as_json:
-        return common.answer(study.status(fresh=False).model_dump(mode="json"))
+        return common.answer(study.status().model_dump(mode="json"))
     console.print(common.facts(_rows(study)))
-    common.say_lines(console, (f"doubt: {doubt}" for doubt in study.knowledge.doubts))
+    common.say_lines(console, (f"doubt: {doubt}" for doubt in known.doubts))
     sheet = f"{file_name(name)}-sheet.csv"
     common.say(console, f"next: {common.command(store, storage, 'study', 'suggest', name, '--csv', sheet)}")
     return None
 
 
-def _method(method: str | None, goal: Goal) -> str:
-    from superlevel.methods import NAMES  # noqa: PLC0415
-
-    if method is None:
-        return "milk" if isinstance(goal, FractionOfMax) else "melk"
-    if method not in NAMES:
-        raise InputError("--method", repr(method), f"choose out of {', '.join(NAMES)}")
-    return method
-
-
-def _fitted(kernel: str, noise: str, mean: str | None) -> tuple[list[str], float, float]:
-    """What is to be estimated, and noise and mean with something harmless in place of that."""
+def _given(kernel: str, noise: str, mean: str | None) -> dict[str, Any]:
+    """What is to be estimated, noise and mean."""
     if mean is None:
         mean = AUTO if _is_auto(kernel) else "0"
     fit = [field for field, text in (("kernel", kernel), ("noise", noise), ("mean", mean)) if _is_auto(text)]
-    deviation = STANDING_IN if "noise" in fit else common.number("--noise", noise)
-    return fit, deviation, 0.0 if "mean" in fit else common.number("--mean", mean)
+    return {
+        "fit": tuple(fit),
+        "noise": None if "noise" in fit else common.number("--noise", noise),
+        "mean": 0.0 if "mean" in fit else common.number("--mean", mean),
+    }
 
 
 def _is_auto(text: str) -> bool:
     return text.strip().lower() == AUTO
 
 
-def _check_guarantee(confidence: str | None, fit: list[str], batch: int | None) -> None:
-    """A guarantee rests on what is given, and rounds know how long they are."""
-    if confidence in ("rips", "ridge") and fit:
-        raise InputError(f"--{fit[0]}", AUTO, "a guarantee needs kernel, noise and mean: give a value")
-    if confidence == "rips" and batch is not None:
+def _check(method: str | None, confidence: str | None, problem: Problem, batch: int | None) -> None:
+    """Mistakes that concern several options, in the words of the command line."""
+    from superlevel.methods import CONFIDENCES, NAMES  # noqa: PLC0415
+    from superlevel.methods.make import as_confidence  # noqa: PLC0415
+
+    if method is not None and method not in NAMES:
+        raise InputError("--method", repr(method), f"choose out of {', '.join(NAMES)}")
+    kind = as_confidence(confidence) if confidence in CONFIDENCES else None
+    if kind is not None and kind.given_only and problem.fit:
+        raise InputError(f"--{problem.fit[0]}", AUTO, "a guarantee needs kernel, noise and mean: give a value")
+    if kind is not None and kind.in_rounds and batch is not None:
         raise InputError("--batch", batch, "rounds are as long as their guarantee needs: leave it out")
-
-
-def _only_spanned(study: Study) -> bool:
-    """Whether a guarantee makes no use of how smooth the kernel is."""
-    given = study.ledger.created
-    return given.options["confidence"] == "ridge" and given.norm is None and given.kernel is not None
 
 
 def _rows(study: Study) -> list[tuple[str, str]]:
     """What was given, and in which sense labels will be right."""
-    from superlevel.study.assumptions import guarantee  # noqa: PLC0415
-    from superlevel.study.configuration import question  # noqa: PLC0415
+    from superlevel.study.assumptions import assumptions, guarantee  # noqa: PLC0415
 
-    given = study.ledger.created
-    shown = {"kernel": kernels.phrase(given.kernel), "noise": f"{given.noise:g}", "mean": f"{given.mean:g}"}
-    for field in given.fit:
-        shown[field] = "auto: estimated from the measurements, first from a pilot"
-    optional = ("bound", "norm", "misspecification", "tolerance", "ridge")
-    batches = "rounds" if given.options["confidence"] == "rips" else f"batches of {given.batch:,}"
+    ledger, known = study.ledger, study.knowledge
+    given = ledger.created
+    defaults = {field.name: field.show(field.default) for field in FIELDS}
+    stated = [(name, text) for name, text in assumptions(ledger, known) if text != defaults.get(name)]
+    in_rounds = known.method is not None and known.method.confidence.in_rounds
     return [
-        ("question", f"which of {common.plural(study.ledger.n, 'point')} are {question(given)}"),
+        ("question", f"which of {common.plural(ledger.n, 'point')} are {ledger.goal.question}"),
         ("coordinates", ", ".join(given.names)),
-        ("method", f"{given.method}, {given.options['confidence']} confidence, {batches}, seed {given.seed}"),
-        *shown.items(),
-        *((field, f"{getattr(given, field):g}") for field in optional if getattr(given, field)),
-        *([("delta", f"{given.delta:g}")] if given.options["confidence"] != "posterior" else []),
-        ("guarantee", guarantee(study.ledger, study.knowledge.method)),
+        *stated,
+        ("batches", "rounds" if in_rounds else f"of {given.batch:,}"),
+        ("guarantee", guarantee(known.method)),
     ]

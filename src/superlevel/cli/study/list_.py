@@ -34,8 +34,7 @@ def run(*, store: common.Store = common.DEFAULT_STORE, as_json: common.Json = Fa
 
 def _summary(storage: Storage, name: str) -> dict[str, Any]:
     """From the log alone."""
-    from superlevel.study.configuration import question  # noqa: PLC0415  slow to import, and --help needs none of it
-    from superlevel.study.ledger import fold  # noqa: PLC0415
+    from superlevel.study.ledger import fold  # noqa: PLC0415  slow to import, and --help needs none of it
     from superlevel.study.storage.protocol import StorageError  # noqa: PLC0415
 
     try:
@@ -44,7 +43,7 @@ def _summary(storage: Storage, name: str) -> dict[str, Any]:
         return {"name": name, "error": str(error)}
     return {
         "name": name,
-        "question": question(ledger.created),
+        "question": ledger.goal.question,
         "method": ledger.created.method,
         "points": ledger.n,
         "measurements": ledger.samples,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,6 @@ from superlevel.cli.study import common
 
 if TYPE_CHECKING:
     from superlevel.study.status import Status
-    from superlevel.study.study import Study
 
 
 def run(
@@ -32,8 +30,6 @@ def run(
     storage, study = common.opened(store, name)
     with common.working("computing what is decided"):
         status = study.status(fresh=fresh)
-        if fresh:
-            _keep(study)
     since = 0 if status.fresh else int((study.ledger.told > status.read).sum())
     if as_json:
         return common.answer({**status.model_dump(mode="json"), "results_since": since})
@@ -53,17 +49,10 @@ def run(
 def _missing(since: int) -> str:
     """What these counts do not know."""
     if not since:
-        return "they may be others by now; --fresh computes them"
+        return "later entries may change these labels; run with --fresh to compute them again"
     return f"{common.plural(since, 'result')} since then {'is' if since == 1 else 'are'} not in these counts; " + (
         "--fresh includes them"
     )
-
-
-def _keep(study: Study) -> None:
-    from superlevel.study.storage.protocol import StorageError  # noqa: PLC0415  slow to import
-
-    with suppress(StorageError):  # it is shown all the same where nothing may be written
-        study.note()
 
 
 def _rows(status: Status) -> list[tuple[str, str]]:
@@ -71,9 +60,9 @@ def _rows(status: Status) -> list[tuple[str, str]]:
     for count, word in ((status.failed, "failed"), (status.withdrawn, "withdrawn"), (status.late, "late")):
         measured += [f"{count:,} {word}"] * bool(count)
     return [
-        ("decided", f"{status.above:,} above, {status.undecided:,} undecided, {status.below:,} below"),
+        ("decided", common.in_words(status.groups)),
         ("measurements", ", ".join(measured)),
-        ("open", f"{common.plural(status.open, 'ticket')}, {status.leased:,} of them kept for somebody"),
+        ("open tickets", f"{status.open:,} ({status.leased:,} reserved)"),
         ("method", status.method),
         ("kernel", status.kernel or "auto: not estimated yet"),
         ("noise", status.noise or "auto: not estimated yet"),

@@ -65,9 +65,7 @@ def run(
     mine = {number for number, held in storage.leases(name).items() if held and held.worker == who}
     with common.working("planning where to measure"):
         tickets = study.ask(wanted, lease=seconds)
-        reasons = {reason.ticket: reason for reason in study.campaign().reasons} if tickets else {}
-        if tickets or study.ledger.closed is None:
-            study.note()  # a new estimate may have changed labels
+        reasons = {reason.ticket: reason for reason in study.reasons()} if tickets else {}
     standing = study.status(fresh=False)
     if sheet is not None and tickets:
         _write(sheet, tickets, study)

@@ -63,15 +63,15 @@ def run(
     storage, study = common.opened(store, name, worker=worker)
     console = common.screen(as_json)
     sheet, results = _read(study, file, exported, as_json)
-    with _refusing(study, sheet, as_json):
-        receipt = study.check(results, replicates=replicates)
     said = {"study": name, "dry_run": dry_run, "blank": sheet.blank, "ignored": list(sheet.ignored), "mistakes": []}
     if dry_run:
+        with _refusing(study, sheet, as_json):
+            receipt = study.check(results, replicates=replicates)
         common.say(console, f"dry run, nothing was stored; without --dry-run: {receipt}")
         _remark(console, sheet)
         return common.answer({**said, **asdict(receipt)}) if as_json else None
-    before = common.labels_before(storage, study)
-    with _refusing(study, sheet, as_json):  # somebody else may have told something since
+    before = common.labels_before(study)
+    with _refusing(study, sheet, as_json):
         receipt = study.tell(results, replicates=replicates)
     _acknowledge(console, receipt)  # before anything is computed, which may be interrupted
     _remark(console, sheet)

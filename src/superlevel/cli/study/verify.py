@@ -14,17 +14,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from superlevel.arrays import Array, Indices, Labels
+from superlevel.arrays import Indices, Labels
 from superlevel.cli.study import common
 from superlevel.errors import InputError
 from superlevel.tables import read_table
 
 if TYPE_CHECKING:
+    from superlevel.findings import Finding
+    from superlevel.study.ledger import Ledger
     from superlevel.study.storage.protocol import Storage
-    from superlevel.study.verification import Check, Verification, Watch
+    from superlevel.study.verification import Verification, Watch
 
 CONTRADICTED = 1
-STYLES = {"holds": "green", "CONTRADICTED": "bold red"}
+STYLES = {"holds": "green", "CONTRADICTED": "bold red"}  # by the word of a verdict
 LABEL = "label"
 
 
@@ -54,7 +56,7 @@ def run(
 
         found = verify(name, storage, watch=watch)
     if labels is not None and found.labels is not None:
-        found = replace(found, checks=(*found.checks, _shown(storage, found, labels)))
+        found = replace(found, checks=(*found.checks, _shown(storage, found, found.labels, labels)))
     if as_json:
         common.answer(_document(found))
     else:
@@ -91,7 +93,7 @@ def _document(found: Verification) -> dict[str, object]:
         "claim": found.claim,
         "guarantee": found.guarantee,
         "assumptions": dict(found.assumptions),
-        "checks": [asdict(check) | {"verdict": check.verdict} for check in found.checks],
+        "checks": [asdict(check) for check in found.checks],
         "doubts": list(found.doubts),
     }
 
@@ -99,41 +101,38 @@ def _document(found: Verification) -> dict[str, object]:
 # ---------------------------------------------------------------------------------------- labels that are shown
 
 
-def _shown(storage: Storage, found: Verification, file: Path) -> Check:
+def _shown(storage: Storage, found: Verification, labels: Labels, file: Path) -> Finding:
     """What a file says of some or all points, against the log."""
-    import numpy as np  # noqa: PLC0415
-
     from superlevel.report.campaign import headings  # noqa: PLC0415
     from superlevel.study.ledger import fold  # noqa: PLC0415
     from superlevel.study.verification import against  # noqa: PLC0415
 
-    assert found.labels is not None
-    created = fold(storage.read(found.name)).created
-    places, claimed = _claimed(file, np.array(created.points), headings(created.names))
-    every = found.labels.copy()
-    every[places] = claimed
-    some = f", {len(places):,} of {len(every):,} points" if len(places) < len(every) else ""
-    return against(found.labels, every, what=f"labels in {file}{some}")
+    ledger = fold(storage.read(found.name))
+    places, claimed = _claimed(file, ledger, headings(ledger.created.names))
+    every = labels.copy()
+    every[..., places] = claimed
+    some = f", {len(places):,} of {ledger.n:,} points" if len(places) < ledger.n else ""
+    return against(labels, every, what=f"labels in {file}{some}")
 
 
-def _claimed(file: Path, points: Array, names: tuple[str, ...]) -> tuple[Indices, Labels]:
+def _claimed(file: Path, ledger: Ledger, names: tuple[str, ...]) -> tuple[Indices, Labels]:
     """Which points a file speaks of, and which labels it gives them."""
     import numpy as np  # noqa: PLC0415
 
-    from superlevel.report.campaign import WORDS  # noqa: PLC0415
+    from superlevel.goals import labels_of  # noqa: PLC0415
     from superlevel.study.matching import match  # noqa: PLC0415
 
-    table = read_table(file)
+    table, points, groups = read_table(file), ledger.places, ledger.goal.groups
     (column,) = table.places([LABEL])
     coordinates = np.array(table.numbers(table.places(names)))
-    signs = {word: label for label, word in WORDS.items()}
+    possible = {word: (c, c) for c, word in enumerate(groups)} | {"undecided": (0, len(groups) - 1)}
     claimed = []
     for row in table.rows:
         word = row.cells[column].lower()
-        if word not in signs:
+        if word not in possible:
             where = f"{file}, line {row.line}, column {LABEL!r}"
-            raise InputError(where, repr(row.cells[column]), f"give {', '.join(signs)}")
-        claimed.append(signs[word])
+            raise InputError(where, repr(row.cells[column]), f"give {', '.join(possible)}")
+        claimed.append(possible[word])
     if coordinates.shape == points.shape and np.array_equal(coordinates, points):
         places = np.arange(len(points))  # in the order of the study, where equal points are told apart
     else:
@@ -144,4 +143,5 @@ def _claimed(file: Path, points: Array, names: tuple[str, ...]) -> tuple[Indices
             got = "at no point of the study" if place < 0 else "at a point that an earlier line has"
             raise InputError(f"{file}, line {row.line}", got, "give the file as `superlevel study export` writes it")
         seen.add(place)
-    return places, np.array(claimed, dtype=np.int8)
+    lowest, highest = np.array(claimed, dtype=np.int8).reshape(-1, 2).T
+    return places, labels_of(lowest, highest, len(groups) - 1)
