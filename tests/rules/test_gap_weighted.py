@@ -206,6 +206,12 @@ def test_where_nothing_is_uncertain_and_everything_is_at_the_level_all_count_ali
     np.testing.assert_allclose(chosen.weights, 0.25, atol=0.02)
 
 
+def test_as_long_as_nothing_limits_f_all_count_alike() -> None:
+    made = rule(domain=sl.Domain(np.eye(4)))
+    chosen = made.choose(np.array([0.1, 0.2, 0.0, -9.0]), np.array([0.1, 0.1, 0.1, np.inf]))
+    np.testing.assert_allclose(chosen.weights, 0.25, atol=0.02)
+
+
 def test_points_without_features_are_not_aimed_at() -> None:
     domain = sl.Domain(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     made = rule(domain=domain)

@@ -102,6 +102,8 @@ def _aims(view: View, values: Array, wanted: Mask) -> Array:
     """How well to know each direction."""
     bounds = view.belief.bounds(view.goal.share)
     half = (bounds.upper - bounds.lower) / 2
+    if not np.isfinite(half).all():
+        return np.ones_like(half)  # as long as nothing limits f, all count alike
     aims = np.maximum(view.goal.gaps(values, view.reading.labels) + view.problem.tolerance, WIDTH * half)
     largest = TOGETHER * float(half[wanted].max(initial=0.0))
     return np.maximum(aims, max(largest, CLOSEST * float(aims.max())) or 1.0)
