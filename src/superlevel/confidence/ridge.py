@@ -83,7 +83,7 @@ class RidgeBelief:
     statistics: Statistics
     martingales: Martingales
     shares: tuple[float, float]
-    """Of delta, for ellipsoids and martingales; martingales whose share is zero are not used."""
+    """Of delta, for ellipsoids and martingales; a kind whose share is zero is not used."""
     contradictions: tuple[Finding, ...] = ()
     """What speaks against the assumptions. Where there is one, nothing is declared, and nothing more is looked for."""
 
@@ -296,11 +296,8 @@ class Ridge:
     def __post_init__(self) -> None:
         growth = as_number("Ridge.growth", self.growth, at_least=1.0, below=LARGEST_GROWTH)
         object.__setattr__(self, "growth", growth)
-        if len(self.shares) != 2:
-            raise InputError("Ridge.shares", repr(self.shares), "give two shares of delta")
-        first = as_number("Ridge.shares[0]", self.shares[0], above=0.0)  # before any measurement they are all there is
-        second = as_number("Ridge.shares[1]", self.shares[1], at_least=0.0)
-        if first + second > 1.0:
+        first, second = (as_number("Ridge.shares", share, at_least=0.0) for share in self.shares)
+        if not 0.0 < first + second <= 1.0:
             raise InputError("Ridge.shares", repr(self.shares), "give two shares of delta whose sum is at most 1")
         object.__setattr__(self, "shares", (first, second))
 

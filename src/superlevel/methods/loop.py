@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from superlevel import findings
 from superlevel.arrays import Array, Labels, as_points, as_seed, as_vector, frozen
-from superlevel.confidence.protocol import AnyConfidence, describe
+from superlevel.confidence.protocol import AnyConfidence
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import UNDECIDED, Bounds, Goal, Reading, decided
@@ -228,7 +228,7 @@ class Method:
         """Of the method and the problem, as they were given: numbers that a solver computed may change with it."""
         problem = self.problem
         given = (
-            *(self.name, self.permanent, self.rule, self.sizes, describe(self.confidence)),
+            *(self.name, self.permanent, self.rule, self.sizes, self.confidence),
             *(problem.goal, problem.bound, problem.norm, problem.delta, problem.mean, problem.tolerance),
             *(problem.misspecification, problem.ridge, problem.fit, _parameters(problem.domain.kernel)),
         )
