@@ -30,7 +30,7 @@ from typing import ClassVar
 import numpy as np
 
 from superlevel import linalg
-from superlevel.arrays import Array, Indices, Mask, as_deviations, as_number
+from superlevel.arrays import Array, Indices, Mask, as_deviations, as_number, frozen
 from superlevel.confidence import assumption_checks, martingales
 from superlevel.confidence.ellipsoids import Spectrum, spectrum
 from superlevel.confidence.martingales import Martingales
@@ -124,7 +124,7 @@ class RidgeBelief:
     def estimate(self) -> Array:
         """(n,) f, by ridge regression, within its interval."""
         inside = self._inside
-        return np.asarray(self.setting.mean + np.clip(self.spectrum.estimate(), inside.lower, inside.upper))
+        return frozen(self.setting.mean + np.clip(self.spectrum.estimate(), inside.lower, inside.upper))
 
     @cached_property
     def sources(self) -> tuple[str, ...]:

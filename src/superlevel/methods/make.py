@@ -55,13 +55,14 @@ def make(
     pairing, chosen = _confidence(used, row, problem, confidence)
     _check_sizes(problem)
     goal = problem.goal.by_points() if row.by_points else problem.goal
-    if goal.share and problem.domain.n > PAIRS:
-        remedy = f"{used} looks at all pairs: give at most {PAIRS:,} points, or take truvar or lse-imp"
-        raise InputError("problem.domain", f"of {problem.domain.n:,} points", remedy)
+    if goal.share:
+        _check_pairs(used, problem, chosen)
     where = as_rule(rule, pairing, used)
+    where.check(problem, goal)
     size = row.batch if batch is None else as_count("batch", batch)
     if problem.fit:
         chosen, where = Estimated(chosen), Piloted(where)
+    prior = chosen.prior(problem)
     return Method(
         name=used,
         problem=problem,
@@ -69,7 +70,7 @@ def make(
         rule=where,
         sizes=chosen.sizes(problem, size),
         confidence=chosen,
-        prior=chosen.prior(problem),
+        prior=prior,
         permanent=chosen.permanent if permanent is None else as_flag("permanent", permanent),
     )
 
@@ -106,6 +107,16 @@ def _confidence(
         got = repr(wanted) if found is None or isinstance(wanted, str) else repr(found)
         raise InputError("confidence", got, f"{name} has {' and '.join(known)}: give one of them")
     return known[found], known[found].confidence if isinstance(wanted, str) else wanted
+
+
+def _check_pairs(name: str, problem: Problem, chosen: AnyConfidence) -> None:
+    """That a method which bounds all pairs of points can do so."""
+    if problem.domain.n > PAIRS:
+        remedy = f"{name} looks at all pairs: give at most {PAIRS:,} points, or take truvar or lse-imp"
+        raise InputError("problem.domain", f"of {problem.domain.n:,} points", remedy)
+    if getattr(chosen, "intersected", False):
+        remedy = f"{name} bounds pairs, which are not intersected over time: leave 'intersected' out"
+        raise InputError("confidence", repr(chosen), remedy)
 
 
 def _check_sizes(problem: Problem) -> None:
