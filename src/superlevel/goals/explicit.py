@@ -174,6 +174,9 @@ class Levels(Explicit):
     def question(self) -> str:
         return f"levels {', '.join(f'{value:g}' for value in self.values)}"
 
+    def ask(self, n: int) -> str:
+        return f"which class each of {n:,} point{'s' * (n != 1)} is in: {self.question}"
+
     @classmethod
     def parse(cls, text: str) -> Self | None:
         found = re.fullmatch(rf"\s*levels\s+({NUMBER}(?:\s*,\s*{NUMBER})*)\s*", text)

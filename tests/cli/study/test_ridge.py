@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from superlevel.cli.study.create import SPANNED
+from superlevel.confidence.ridge import SPANNED
 from tests.cli.study.terminal import GIVEN, Terminal, depth, fill, read, write, write_points
 from tests.cli.study.test_create import first_entry
 
@@ -63,7 +63,7 @@ def test_a_guarantee_is_the_default_where_all_that_it_rests_on_is_given(
 ) -> None:
     write_points(terminal.folder / "points.csv")
     shown = terminal.study("create", "harbour", "--points", "points.csv", *options)
-    assert first_entry(terminal.folder / "superlevel.db")["options"]["confidence"] == confidence
+    assert first_entry(terminal.folder / "superlevel.db")["confidence"]["name"] == confidence
     assert ("all labels are right at every moment with probability 0.9" in shown) == (confidence == "ridge")
     assert (SPANNED in shown) == said
 
@@ -155,9 +155,9 @@ def test_what_is_ten_times_too_small_is_said_by_every_verb_and_the_way_out_works
     assert "nothing to measure now" in shown[2]
     assert terminal.entries() == entries
     assert not (terminal.folder / "more.csv").exists()
-    checks = {check["what"]: check["holds"] for check in terminal.data("study", "verify", "harbour", code=1)["checks"]}
-    assert checks[what] is False
-    assert all(checks[sound] for sound in ("log", "labels", "designs"))
+    checks = {check["assumption"]: check["verdict"] for check in terminal.data("study", "verify", "harbour", code=1)["checks"]}
+    assert checks[what] == "CONTRADICTED"
+    assert all(checks[sound] == "holds" for sound in ("log", "labels", "designs"))
 
     correct, export, create, tell = (words[1:] for words in way_out(told))
     assert correct[:3] == ["study", "correct", "harbour"]

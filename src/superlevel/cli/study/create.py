@@ -44,8 +44,8 @@ def run(
             "linear; or auto, estimated from the measurements.",
         ),
     ] = AUTO,
-    noise: Annotated[str, option("noise", metavar="S")] = AUTO,
-    mean: Annotated[str | None, option("mean", "Default: estimated if the kernel is, else 0.", metavar="M")] = None,
+    noise: Annotated[str, option("noise", "Here it is a number, or auto.", metavar="S")] = AUTO,
+    mean: Annotated[str | None, option("mean", "Here it is a number, or auto: it is estimated. Default: auto if the kernel is, else 0.", metavar="M")] = None,
     bound: Annotated[float | None, option("bound")] = None,
     delta: Annotated[float, option("delta")] = 0.1,
     method: Annotated[
@@ -174,7 +174,7 @@ def _rows(study: Study) -> list[tuple[str, str]]:
     stated = [(name, text) for name, text in assumptions(ledger, known) if text != defaults.get(name)]
     in_rounds = known.method is not None and known.method.confidence.in_rounds
     return [
-        ("question", f"which of {common.plural(ledger.n, 'point')} are {ledger.goal.question}"),
+        ("question", ledger.goal.ask(ledger.n)),
         ("coordinates", ", ".join(given.names)),
         *stated,
         ("batches", "rounds" if in_rounds else f"of {given.batch:,}"),
