@@ -95,7 +95,8 @@ def test_a_simulated_run_lies_between_its_plan_s_best_and_worst(schedule: str) -
     problem = sl.Problem(sl.Domain(points), goal=sl.Threshold(0.1), noise=0.5, bound=1.0, tolerance=0.1, ridge=1e-7)
     rows = {row.name: row.measurements for row in sl.bounds.plan(problem, values).rows}
     how = "" if schedule == "scaled" else "tight, "
-    run = sl.simulate(sl.methods.make("melk", problem, schedule=schedule), sl.oracles.Gaussian(values, noise=0.5))
+    method = sl.methods.make("melk", problem, confidence=sl.Rips(schedule=schedule))
+    run = sl.simulate(method, sl.oracles.Gaussian(values, noise=0.5))
     name = f"MELK {how}at worst"
     assert rows["lower bound"] <= run.samples <= 1.02 * rows[name]
     assert rows[f"MELK {how}at best"] <= rows[name]

@@ -167,7 +167,7 @@ class Rips:
     def __post_init__(self) -> None:
         chosen = as_schedule(self.schedule)
         estimator = robust.as_estimator(self.estimator)
-        if estimator is not robust.CATONI and chosen != "tight":
+        if estimator != robust.CATONI and chosen != "tight":
             raise InputError("schedule", repr(chosen), "the printed constants are for Catoni's mean: give 'tight'")
         object.__setattr__(self, "estimator", estimator)
 

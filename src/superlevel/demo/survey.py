@@ -35,9 +35,9 @@ from superlevel.estimation import spread
 from superlevel.goals import Threshold
 from superlevel.oracles import Gaussian
 from superlevel.problem import Problem
-from superlevel.reproduce.worker_setup import quiet
 from superlevel.study import Result, Study
 from superlevel.study.storage import Storage, open_storage
+from superlevel.worker_setup import quiet
 
 LABELS = {"MELK": "melk", "LSE": "lse", "uniform": "uniform"}
 """The methods by the names that people know them by."""

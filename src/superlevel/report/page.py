@@ -22,7 +22,8 @@ from superlevel.arrays import Indices
 from superlevel.goals import ABOVE, BELOW, UNDECIDED
 from superlevel.records import summary
 from superlevel.report.campaign import COLUMNS, WORDS, Campaign, Reason, headings, rows
-from superlevel.report.drawing import FACES, HATCHES, HATCHING, draw
+from superlevel.report.classes import FACES, HATCHES, HATCHING
+from superlevel.report.drawing import draw
 from superlevel.report.stopping import Stopping, rounded
 
 POINTS = 500  # lines of the table of points, at most

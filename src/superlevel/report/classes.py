@@ -1,0 +1,58 @@
+"""How labels are drawn: the classes that points are in, each with its name, its colour and its hatching."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import to_hex, to_rgb
+
+from superlevel.arrays import Mask
+from superlevel.goals import ABOVE, BELOW, UNDECIDED
+from superlevel.report.campaign import UNDECIDED_CLASS, Campaign
+
+# Orange and blue stay apart for any colour vision. In grey, above is dark, below is light, and undecided is hatched.
+# The classes between several levels have colours between those two.
+FACES = {ABOVE: "#d07a1e", UNDECIDED: "#ffffff", BELOW: "#c9dcec"}
+HATCHES = {ABOVE: None, UNDECIDED: "////", BELOW: None}
+HATCHING = "0.55"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Class:
+    """Points that are drawn alike."""
+
+    name: str
+    points: Mask
+    """(n,) which points are in it."""
+    face: str
+    hatch: str | None = None
+
+    @property
+    def size(self) -> int:
+        """Points in it."""
+        return int(self.points.sum())
+
+    def look(self, *, outlined: bool = False) -> dict[str, Any]:
+        """What a patch takes."""
+        edge = HATCHING if self.hatch else "0.35" if outlined else "none"
+        return {"facecolor": self.face, "hatch": self.hatch, "edgecolor": edge, "linewidth": 0.8 * outlined}
+
+
+def drawn(campaign: Campaign) -> tuple[Class, ...]:
+    """The classes in the order in which they are named: from the highest, and undecided points before the lowest."""
+    return tuple(_class(campaign, number, name) for number, name in campaign.words.items())
+
+
+def _class(campaign: Campaign, number: int, name: str) -> Class:
+    points = campaign.classes == number
+    if number == UNDECIDED_CLASS:
+        return Class(name=name, points=points, face=FACES[UNDECIDED], hatch=HATCHES[UNDECIDED])
+    return Class(name=name, points=points, face=_between(number / (len(campaign.groups) - 1)))
+
+
+def _between(part: float) -> str:
+    """The colour that is this part of the way from the lowest class to the highest."""
+    low, high = np.array(to_rgb(FACES[BELOW])), np.array(to_rgb(FACES[ABOVE]))
+    return to_hex(tuple((1 - part) * low + part * high))
