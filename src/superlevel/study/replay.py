@@ -73,11 +73,14 @@ class Knowledge:
 
     @cached_property
     def contradictions(self) -> tuple[Finding, ...]:
-        """What any step showed against the assumptions, in order; the last word on each assumption."""
-        steps = (finding for info in self.infos for finding in info.findings)
+        """What any step showed against the assumptions, in order; of each assumption, all that the last step says."""
         now = () if self.state is None else findings.contradicting(self.state.belief.findings)
-        latest = {finding.assumption: finding for finding in (*steps, *now)}
-        return tuple(latest.values())
+        latest: dict[str, list[Finding]] = {}
+        for step in (*(info.findings for info in self.infos), now):
+            latest |= {finding.assumption: [] for finding in step}
+            for finding in step:
+                latest[finding.assumption].append(finding)
+        return tuple(finding for found in latest.values() for finding in found)
 
     @property
     def mean(self) -> Array | None:
