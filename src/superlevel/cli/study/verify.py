@@ -106,17 +106,21 @@ def _shown(storage: Storage, found: Verification, labels: Labels, file: Path) ->
 
     A file has the class of each point, and says nothing of the levels that are decided at an undecided one.
     """
-    from superlevel.report.campaign import decided_classes, headings  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415
+
+    from superlevel.goals import classes  # noqa: PLC0415
+    from superlevel.report.campaign import UNDECIDED_CLASS, headings  # noqa: PLC0415
     from superlevel.study.ledger import fold  # noqa: PLC0415
     from superlevel.study.verification import against  # noqa: PLC0415
 
     ledger = fold(storage.read(found.name))
     places, claimed = _claimed(file, ledger, headings(ledger.created.names))
-    found_classes = decided_classes(labels)
-    every = found_classes.copy()
+    lowest, highest = classes(labels)
+    logged = np.where(lowest == highest, lowest, UNDECIDED_CLASS).astype(np.int8)
+    every = logged.copy()
     every[places] = claimed
     some = f", {len(places):,} of {ledger.n:,} points" if len(places) < ledger.n else ""
-    return against(found_classes, every, what=f"labels in {file}{some}")
+    return against(logged, every, what=f"labels in {file}{some}")
 
 
 def _claimed(file: Path, ledger: Ledger, names: tuple[str, ...]) -> tuple[Indices, Labels]:
