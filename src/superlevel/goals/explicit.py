@@ -179,6 +179,9 @@ class Levels(Explicit):
     def question(self) -> str:
         return f"levels {', '.join(in_words(self.levels))}"
 
+    def ask(self, n: int) -> str:
+        return f"which class each of {n:,} point{'s' * (n != 1)} is in: {self.question}"
+
     @classmethod
     def parse(cls, text: str) -> Self | None:
         found = re.fullmatch(rf"\s*levels\s+({NUMBER}(?:\s*,\s*{NUMBER})*)\s*", text)
