@@ -13,7 +13,12 @@ from tests.cli.study.test_create import first_entry
 ASSUMED = GIVEN[2:]  # all but the threshold; the depth is between 17.7 and 23.7
 GOALS = {
     "between 19 and 22": {"above 22": (22, 99), "between 19 and 22": (19, 22), "below 19": (0, 19)},
-    "levels 18.5, 20, 22": {"above 22": (22, 99), "20 to 22": (20, 22), "18.5 to 20": (18.5, 20), "below 18.5": (0, 18.5)},
+    "levels 18.5, 20, 22": {
+        "above 22": (22, 99),
+        "20 to 22": (20, 22),
+        "18.5 to 20": (18.5, 20),
+        "below 18.5": (0, 18.5),
+    },
     "below 20": {"above": (20, 99), "below": (0, 20)},
     "above 20": {"above": (20, 99), "below": (0, 20)},
 }
