@@ -260,7 +260,7 @@ def test_two_levels_name_the_class_of_each_point_and_have_a_bound(goal: sl.Goal)
 def test_a_point_with_one_of_two_levels_undecided_is_undecided() -> None:
     problem, _ = apart([0.9, 0.3], goal=sl.Band(-0.4, 0.4), noise=1.0)
     labels = np.array([[1, 1], [1, 0]], dtype=np.int8)
-    found = made(problem, np.array([0.9, 0.3]), [1, 0], labels=labels)
+    found = replace(made(problem, np.array([0.9, 0.3]), [1, 0]), labels=labels)
     assert found.counted.tolist() == [True, False]
     assert [line["label"] for line in found.table()] == ["above 0.4", "undecided"]
     assert "1 above 0.4, 0 between -0.4 and 0.4, 1 undecided, 0 below -0.4" in str(found)

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from superlevel import findings
 from superlevel.arrays import Labels, as_points, as_seed, as_vector, frozen
-from superlevel.confidence.protocol import AnyConfidence, describe
+from superlevel.confidence.protocol import AnyConfidence
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import UNDECIDED, Bounds, Goal, Reading, decided
@@ -228,7 +228,7 @@ class Method:
         """Of the method and the problem, as they were given: numbers that a solver computed may change with it."""
         problem = self.problem
         given = (
-            *(self.name, self.permanent, self.rule, self.sizes, describe(self.confidence)),
+            *(self.name, self.permanent, self.rule, self.sizes, self.confidence),
             *(problem.goal, problem.bound, problem.norm, problem.delta, problem.mean, problem.tolerance),
             *(problem.misspecification, problem.ridge, problem.fit, _parameters(problem.domain.kernel)),
         )
@@ -281,10 +281,16 @@ class Method:
             raise InputError(field, "told already", "give each plan's values once")
 
     def _outside(self, state: State) -> tuple[Finding, ...]:
-        """Whether all points got the same label because no level is among the measured values at all."""
-        levels, (weights, means) = self.goal.levels, state.belief.averages
+        """Whether all points got the same label because no level is among the measured values at all.
+
+        A belief in rounds knows the last round only, which measures little more than the points that were left.
+        """
+        levels = self.goal.levels
+        if state.stop is not Stop.DECIDED or not levels or self.confidence.in_rounds or np.ptp(state.labels):
+            return ()
+        weights, means = state.belief.averages
         measured = weights > 0
-        if state.stop is not Stop.DECIDED or not levels or np.count_nonzero(measured) <= 1 or np.ptp(state.labels):
+        if np.count_nonzero(measured) <= 1:
             return ()
         room = OUTSIDE / np.sqrt(weights[measured].max())
         low, high = float(means[measured].min()), float(means[measured].max())
