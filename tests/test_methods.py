@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +16,31 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel import robust
+from superlevel.confidence.rips import RipsBelief
+from superlevel.confidence.rips_estimate import Setting
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.goals import Reading
 from superlevel.records import State, Stop
-from tests.worlds import apart, paper_arms, paper_problem, promise, proof, rips
+from superlevel.rules.design import OptimalDesign
+from tests.worlds import apart, paper_arms, paper_problem, promise, proof
 
 QUIET = sl.oracles.Gaussian
+
+
+def in_rounds(name: str, problem: sl.Problem, **options: Any) -> sl.methods.Method:
+    """The paper's algorithm: the method on the rips confidence."""
+    return sl.methods.make(name, problem, confidence=sl.Rips(**options))
+
+
+def belief(state: State) -> RipsBelief:
+    """What a state of a method in rounds knows."""
+    assert isinstance(state.belief, RipsBelief)
+    return state.belief
+
+
+def setting(method: sl.methods.Method) -> Setting:
+    """What does not change with the rounds."""
+    return belief(method.init()).setting
 
 
 # --- the paper's benchmark
@@ -31,7 +51,7 @@ QUIET = sl.oracles.Gaussian
 def test_every_arm_of_the_linear_benchmark_is_labelled_correctly(name: str, goal: sl.Goal, schedule: str) -> None:
     problem = paper_problem(goal)
     truth = problem.domain.points[:, 0]
-    run = sl.simulate(sl.methods.make(name, problem, schedule=schedule), QUIET(truth, noise=1.0))
+    run = sl.simulate(in_rounds(name, problem, schedule=schedule), QUIET(truth, noise=1.0))
     np.testing.assert_array_equal(run.labels, np.where(truth > 0.5, 1, -1))
     assert run.stop is Stop.DECIDED
 
@@ -39,7 +59,7 @@ def test_every_arm_of_the_linear_benchmark_is_labelled_correctly(name: str, goal
 @pytest.mark.parametrize(("name", "goal"), [("melk", sl.Threshold(0.5)), ("milk", sl.FractionOfMax(0.5))])
 def test_the_rounds_are_as_long_as_printed(name: str, goal: sl.Goal) -> None:
     problem = paper_problem(goal)
-    method = sl.methods.make(name, problem, schedule="paper")
+    method = in_rounds(name, problem, schedule="paper")
     truth = problem.domain.points[:, 0]
     state = method.init()
     while state.stop is None:
@@ -58,14 +78,14 @@ def test_scaling_f_b_and_the_noise_together_changes_nothing() -> None:
         problem = sl.Problem(
             sl.Domain(arms), goal=sl.Threshold(3 + 0.5 * scale), noise=scale, bound=scale, delta=0.1, mean=3.0
         )
-        run = sl.simulate(sl.methods.make("melk", problem), QUIET(3 + scale * arms[:, 0], noise=scale))
+        run = sl.simulate(in_rounds("melk", problem), QUIET(3 + scale * arms[:, 0], noise=scale))
         plans.append([(step.samples, step.directions) for step in run.trace])
     assert plans[0] == plans[1]
 
 
 def test_the_printed_schedule_does_not_scale() -> None:
     problem = sl.Problem(sl.Domain(np.eye(3)), goal=sl.Threshold(0.0), noise=2.0, bound=4.0, delta=0.1)
-    printed, scaled = (sl.methods.make("melk", problem, schedule=s) for s in ("paper", "scaled"))
+    printed, scaled = (in_rounds("melk", problem, schedule=s) for s in ("paper", "scaled"))
     assert printed.ask(printed.init()).precision == 0.5
     assert scaled.ask(scaled.init()).precision == 2.0
     ratio = printed.ask(printed.init()).total / scaled.ask(scaled.init()).total
@@ -74,7 +94,7 @@ def test_the_printed_schedule_does_not_scale() -> None:
 
 def test_the_tight_schedule_needs_an_eighth_of_the_printed_one() -> None:
     problem = paper_problem(sl.Threshold(0.5))
-    printed, tight = (sl.methods.make("melk", problem, schedule=s) for s in ("paper", "tight"))
+    printed, tight = (in_rounds("melk", problem, schedule=s) for s in ("paper", "tight"))
     assert tight.ask(tight.init()).total < printed.ask(printed.init()).total / 8
 
 
@@ -89,7 +109,7 @@ def test_a_smooth_function_is_labelled_correctly_outside_the_tolerance(name: str
     problem = sl.Problem(
         sl.Domain(points, RBF(0.3)), goal=goal, noise=0.2, bound=1.0, delta=0.1, norm=1.2, tolerance=0.2, ridge=1e-6
     )
-    run = sl.simulate(sl.methods.make(name, problem), QUIET(truth, noise=0.2))
+    run = sl.simulate(in_rounds(name, problem), QUIET(truth, noise=0.2))
     level = 0.4 if name == "melk" else 0.4 * truth.max()
     clear = np.abs(truth - level) > 0.25
     np.testing.assert_array_equal(run.labels[clear], np.sign(truth - level)[clear])
@@ -101,7 +121,7 @@ def test_a_smooth_function_is_labelled_correctly_outside_the_tolerance(name: str
 
 def problem_of_three() -> tuple[sl.methods.Method, State]:
     problem, _ = apart([0.9, 0.1, -0.8], goal=sl.Threshold(0.0), tolerance=0.05)
-    method = sl.methods.make("melk", problem)
+    method = in_rounds("melk", problem)
     return method, method.init(seed=3)
 
 
@@ -152,7 +172,7 @@ def test_a_plan_of_another_phase_is_refused() -> None:
 
 def test_nothing_is_asked_when_all_is_decided() -> None:
     problem, oracle = apart([0.9, -0.8], goal=sl.Threshold(0.0))
-    method = sl.methods.make("melk", problem)
+    method = in_rounds("melk", problem)
     state = method.init()
     while state.stop is None:
         plan = method.ask(state)
@@ -161,19 +181,23 @@ def test_nothing_is_asked_when_all_is_decided() -> None:
         method.ask(state)
 
 
-def test_the_info_of_a_phase_has_the_estimates_and_the_bias() -> None:
+def test_what_is_known_after_a_phase_has_the_estimates_and_the_bias() -> None:
     problem, oracle = apart([0.9, 0.1, -0.8], goal=sl.Threshold(0.2), norm=2.0, misspecification=0.01, mean=0.0)
-    method = sl.methods.make("melk", problem)
+    method = in_rounds("melk", problem)
     plan = method.ask(method.init())
-    _, info = method.tell(method.init(), plan, oracle.values[plan.indices])
-    np.testing.assert_allclose(info.estimates, oracle.values - 0.2, atol=promise(plan))
+    told, info = method.tell(method.init(), plan, oracle.values[plan.indices])
+    np.testing.assert_allclose(belief(told).values(method.goal), oracle.values, atol=promise(plan))
+    np.testing.assert_allclose(told.estimate, oracle.values, atol=2 * promise(plan))
+    np.testing.assert_allclose(
+        (info.bounds.lower + info.bounds.upper) / 2, belief(told).values(method.goal), rtol=1e-12
+    )
     np.testing.assert_allclose(info.bounds.upper - info.bounds.lower, 4 * promise(plan))
     worst = math.sqrt(proof(plan).value)
-    assert info.bias == pytest.approx(worst * (math.sqrt(1e-7) * 2.0 + 0.01) + 0.01)
+    assert belief(told).bias == pytest.approx(worst * (math.sqrt(1e-7) * 2.0 + 0.01) + 0.01)
     without = replace(problem, norm=None)
-    assert rips(sl.methods.make("melk", without)).bias(plan) is None
-    exact = sl.methods.make("melk", replace(without, ridge=0.0))
-    assert rips(exact).bias(plan) == pytest.approx(worst * 0.01 + 0.01)
+    assert setting(in_rounds("melk", without)).bias(plan) is None
+    exact = in_rounds("melk", replace(without, ridge=0.0))
+    assert setting(exact).bias(plan) == pytest.approx(worst * 0.01 + 0.01)
 
 
 @pytest.mark.parametrize(("name", "parts"), [("melk", 1.0), ("milk", 1.7)])
@@ -181,30 +205,30 @@ def test_what_the_features_miss_is_part_of_the_bias(name: str, parts: float) -> 
     points = np.linspace(0, 1, 30)
     goal: sl.Goal = sl.Threshold(0.0) if name == "melk" else sl.FractionOfMax(0.3)
     problem = sl.Problem(sl.Domain(points, RBF(0.1)), goal=goal, noise=0.1, bound=1.0, norm=3.0, ridge=1e-2)
-    method = sl.methods.make(name, problem)
+    method = in_rounds(name, problem)
     plan = method.ask(method.init())
-    missed = 3.0 * math.sqrt(rips(method).features.residual)
+    missed = 3.0 * math.sqrt(setting(method).features.residual)
     assert missed > 0
     worst = math.sqrt(proof(plan).value)
-    assert rips(method).bias(plan) == pytest.approx(worst * (0.1 * 3.0 + missed) + parts * missed)
+    assert setting(method).bias(plan) == pytest.approx(worst * (0.1 * 3.0 + missed) + parts * missed)
 
 
 def test_unequal_noise_counts_as_the_largest() -> None:
     domain, goal = sl.Domain(np.eye(3)), sl.Threshold(0.0)
     unequal = sl.Problem(domain, goal=goal, noise=np.array([0.1, 2.0, 0.5]), bound=1.0)
     equal = sl.Problem(domain, goal=goal, noise=2.0, bound=1.0)
-    plans = [(made := sl.methods.make("melk", problem)).ask(made.init()) for problem in (unequal, equal)]
+    plans = [(made := in_rounds("melk", problem)).ask(made.init()) for problem in (unequal, equal)]
     assert plans[0].total == plans[1].total
     oracle = sl.oracles.Gaussian(np.array([0.9, -0.8, 0.7]), noise=np.array([0.1, 2.0, 0.5]))
-    run = sl.simulate(sl.methods.make("melk", unequal), oracle)
+    run = sl.simulate(in_rounds("melk", unequal), oracle)
     np.testing.assert_array_equal(run.labels, [1, -1, 1])
 
 
 def test_the_default_ridge_is_in_the_units_of_the_kernel() -> None:
     problem, _ = apart([0.5], goal=sl.Threshold(0.0))
     larger = replace(problem, domain=sl.Domain(np.array([[10.0]])))
-    assert rips(sl.methods.make("melk", problem)).ridge == pytest.approx(1e-7)
-    assert rips(sl.methods.make("melk", larger)).ridge == pytest.approx(1e-5)
+    assert setting(in_rounds("melk", problem)).ridge == pytest.approx(1e-7)
+    assert setting(in_rounds("melk", larger)).ridge == pytest.approx(1e-5)
 
 
 def test_a_plan_of_another_state_or_method_is_refused() -> None:
@@ -220,7 +244,7 @@ def test_a_plan_of_another_state_or_method_is_refused() -> None:
     for whose, told, sentence in (
         (method, other, "plan is for another method, problem or seed"),
         (method, decided, "plan is for another state or method"),
-        (sl.methods.make("melk", tighter), state, "state is of another method or problem"),
+        (in_rounds("melk", tighter), state, "state is of another method or problem"),
     ):
         with pytest.raises(InputError, match=sentence):
             whose.tell(told, plan, values)
@@ -228,12 +252,12 @@ def test_a_plan_of_another_state_or_method_is_refused() -> None:
         sl.Problem(sl.Domain(np.arange(3.0), RBF(scale)), goal=problem.goal, noise=0.1, bound=1.0)
         for scale in (1.0, 1.0001)
     ]
-    one, two = (sl.methods.make("melk", each) for each in smooth)  # scikit-learn prints the same for both kernels
+    one, two = (in_rounds("melk", each) for each in smooth)  # scikit-learn prints the same for both kernels
     asked = one.ask(one.init())
     with pytest.raises(InputError, match="plan is for another method, problem or seed"):
         two.tell(two.init(), asked, np.zeros(asked.total))
-    four = sl.methods.make("melk", apart([1.0] * 4, goal=sl.Threshold(0.0))[0])
-    with pytest.raises(InputError, match="state is of 3 points and 1-d directions: give one of this method, for 4"):
+    four = in_rounds("melk", apart([1.0] * 4, goal=sl.Threshold(0.0))[0])
+    with pytest.raises(InputError, match="state is of another method or problem: give what this method's init or tell"):
         four.tell(state, plan, values)
     with pytest.raises(InputError, match="plan is of type NoneType: give what ask returned"):
         method.tell(state, None, values)  # type: ignore[arg-type]
@@ -247,7 +271,7 @@ def test_nothing_that_the_loop_hands_out_can_be_changed() -> None:
     told, info = method.tell(state, plan, np.zeros(plan.total))
     for array in (
         *(state.labels, state.undecided, told.labels, told.undecided, plan.weights, plan.counts),
-        *(info.estimates, info.bounds.lower, info.bounds.upper),
+        *(told.estimate, info.bounds.lower, info.bounds.upper),
     ):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
@@ -260,7 +284,7 @@ def test_nothing_that_the_loop_hands_out_can_be_changed() -> None:
 @pytest.mark.parametrize("values", [[0.5, 0.6, 1.0], [1.0]])
 def test_all_points_above(name: str, values: list[float]) -> None:
     goal: sl.Goal = sl.Threshold(-0.5) if name == "melk" else sl.FractionOfMax(0.9)
-    run = sl.simulate(sl.methods.make(name, (made := apart(values, goal=goal))[0]), made[1])
+    run = sl.simulate(in_rounds(name, (made := apart(values, goal=goal))[0]), made[1])
     np.testing.assert_array_equal(run.labels, np.ones(len(values)))
     assert run.reason == "every point is decided"
 
@@ -268,40 +292,40 @@ def test_all_points_above(name: str, values: list[float]) -> None:
 @pytest.mark.parametrize("values", [[-0.5, -0.6, -1.0], [-1.0]])
 def test_no_point_above(values: list[float]) -> None:
     problem, oracle = apart(values, goal=sl.Threshold(0.3))
-    run = sl.simulate(sl.methods.make("melk", problem), oracle)
+    run = sl.simulate(in_rounds("melk", problem), oracle)
     np.testing.assert_array_equal(run.labels, -np.ones(len(values)))
     assert run.stop is Stop.DECIDED
-    assert not run.found().any()
+    assert not run.not_below.any()
 
 
 @pytest.mark.parametrize("values", [[-0.5, -0.6, -1.0], [-1.0], [-0.4, -0.9]])
 def test_a_maximum_that_is_not_above_zero_is_reported(values: list[float]) -> None:
     problem, oracle = apart(values, goal=sl.FractionOfMax(0.5))
-    run = sl.simulate(sl.methods.make("milk", problem), oracle)
+    run = sl.simulate(in_rounds("milk", problem), oracle)
     assert run.stop is Stop.EMPTY
     assert "the maximum is not above zero" in run.reason
-    assert not run.found().any()
+    assert not run.not_below.any()
 
 
 def test_a_maximum_of_exactly_zero_ends_with_the_tolerance() -> None:
     problem, oracle = apart([0.0, -1.0], goal=sl.FractionOfMax(0.5), tolerance=0.2)
-    run = sl.simulate(sl.methods.make("milk", problem), oracle)
+    run = sl.simulate(in_rounds("milk", problem), oracle)
     np.testing.assert_array_equal(run.labels, [0, -1])
     assert run.stop is Stop.TOLERANCE
 
 
 def test_a_tie_at_the_threshold_stays_undecided_until_the_tolerance_ends_it() -> None:
     problem, oracle = apart([0.9, 0.2, -0.8], goal=sl.Threshold(0.2), tolerance=0.1)
-    run = sl.simulate(sl.methods.make("melk", problem), oracle)
+    run = sl.simulate(in_rounds("melk", problem), oracle)
     np.testing.assert_array_equal(run.labels, [1, 0, -1])
-    np.testing.assert_array_equal(run.found(), [True, True, False])
-    np.testing.assert_array_equal(run.found(selective=True), [True, False, False])
+    np.testing.assert_array_equal(run.not_below, [True, True, False])
+    np.testing.assert_array_equal(run.above, [True, False, False])
     assert run.trace[-1].phase == math.ceil(math.log2(4 * 0.9 / 0.1))
 
 
 def test_a_round_that_cannot_be_counted_is_a_sentence() -> None:
     problem, _ = apart([0.2], goal=sl.Threshold(0.2))
-    method = sl.methods.make("melk", problem)
+    method = in_rounds("melk", problem)
     with pytest.raises(SuperlevelError, match=r"round 40 would take .* give a larger tolerance"):
         method.ask(replace(method.init(), phase=40))
 
@@ -316,28 +340,28 @@ def test_a_large_tolerance_still_takes_one_round(
 ) -> None:
     """Without it every point would be returned, wherever the level is."""
     problem, oracle = apart(values, goal=sl.Threshold(level), noise=1.0, **options)
-    run = sl.simulate(sl.methods.make("melk", problem, schedule=schedule), oracle)
+    run = sl.simulate(in_rounds("melk", problem, schedule=schedule), oracle)
     assert run.samples > 0
-    assert (oracle.values[run.found()] >= level - 5.0).all()
+    assert (oracle.values[run.not_below] >= level - 5.0).all()
 
 
 def test_points_whose_features_are_zero_are_known_without_measuring() -> None:
     points = np.array([[0.0], [1.0], [-1.0]])
     for level, mean, label in ((0.5, 0.0, -1), (0.0, 0.0, -1), (-0.5, 0.0, 1), (2.5, 3.0, 1)):
         problem = sl.Problem(sl.Domain(points), goal=sl.Threshold(level), noise=0.1, bound=2.0, mean=mean)
-        method = sl.methods.make("melk", problem)
+        method = in_rounds("melk", problem)
         assert method.init().labels[0] == label
         assert method.ask(method.init()).total > 0
     vague = sl.Problem(sl.Domain(points), goal=sl.Threshold(0.01), noise=0.1, bound=2.0, misspecification=0.1)
     with pytest.raises(InputError, match=r"domain.points is 0 for .* leave that point out"):
-        sl.methods.make("melk", vague).init()
+        in_rounds("melk", vague).init()
 
 
 def test_short_pairs_of_a_small_epsilon_are_not_zero() -> None:
     """A negative mean would otherwise put every point out without a measurement."""
     domain = sl.Domain(np.eye(2))
     problem = sl.Problem(domain, goal=sl.FractionOfMax(1e-8), noise=0.1, bound=5.0, mean=-1.0)
-    assert sl.methods.make("milk", problem).init().undecided.all()
+    assert in_rounds("milk", problem).init().undecided.all()
 
 
 @pytest.mark.parametrize(("values", "found"), [([0.0, 1.0], [-1, 1]), ([0.0, -1.0], [1, -1])])
@@ -346,7 +370,7 @@ def test_pairs_of_length_zero_speak_neither_for_nor_against_a_point(values: list
     problem = sl.Problem(
         sl.Domain(np.array([[0.0], [1.0]])), goal=sl.FractionOfMax(0.5), noise=0.1, bound=1.0, tolerance=0.01
     )
-    run = sl.simulate(sl.methods.make("milk", problem), QUIET(np.array(values), noise=0.1))
+    run = sl.simulate(in_rounds("milk", problem), QUIET(np.array(values), noise=0.1))
     np.testing.assert_array_equal(run.labels, found)
 
 
@@ -355,10 +379,10 @@ def test_coordinates_that_the_arms_do_not_use_cost_nothing() -> None:
     runs = []
     for points in (paper_arms(), paper_arms()[:, :2]):
         problem = sl.Problem(sl.Domain(points), goal=sl.FractionOfMax(0.5), noise=1.0, bound=1.0)
-        method = sl.methods.make("milk", problem)
-        assert rips(method).features.rank == 2
+        method = in_rounds("milk", problem)
+        assert setting(method).features.rank == 2
         np.testing.assert_allclose(
-            rips(method).features.array @ rips(method).features.array.T, points @ points.T, atol=1e-12
+            setting(method).features.array @ setting(method).features.array.T, points @ points.T, atol=1e-12
         )
         plan = method.ask(method.init())
         runs.append((plan.total, proof(plan).value))
@@ -368,7 +392,7 @@ def test_coordinates_that_the_arms_do_not_use_cost_nothing() -> None:
 def test_without_a_ridge_only_the_span_matters() -> None:
     problem = sl.Problem(sl.Domain(paper_arms()), goal=sl.Threshold(0.5), noise=1.0, bound=1.0, delta=0.1, ridge=0.0)
     truth = problem.domain.points[:, 0]
-    run = sl.simulate(sl.methods.make("melk", problem), QUIET(truth, noise=1.0))
+    run = sl.simulate(in_rounds("melk", problem), QUIET(truth, noise=1.0))
     np.testing.assert_array_equal(run.labels, np.where(truth > 0.5, 1, -1))
 
 
@@ -377,7 +401,7 @@ def test_without_a_ridge_only_the_span_matters() -> None:
 
 def test_a_bound_that_the_measurements_contradict_is_named() -> None:
     problem, oracle = apart([5.0, -0.5], goal=sl.Threshold(0.0), bound=1.0)
-    method = sl.methods.make("melk", problem)
+    method = in_rounds("melk", problem)
     plan = method.ask(method.init())
     with pytest.warns(AssumptionWarning, match=r"bound is 1, but the mean of .* measurements at point 0 is 5 away"):
         _, info = method.tell(method.init(), plan, oracle.values[plan.indices])
@@ -386,7 +410,7 @@ def test_a_bound_that_the_measurements_contradict_is_named() -> None:
 
 def test_a_ridge_that_hides_more_than_the_round_resolves_is_named() -> None:
     problem, oracle = apart([0.9, -0.8], goal=sl.Threshold(0.1), ridge=1e5, norm=2.0)
-    method = sl.methods.make("melk", problem)
+    method = in_rounds("melk", problem)
     plan = method.ask(method.init())
     with pytest.warns(AssumptionWarning, match=r"round 1 resolves 0.45, but ridge and misspecification hide up to 2"):
         method.tell(method.init(), plan, oracle.values[plan.indices])
@@ -395,7 +419,7 @@ def test_a_ridge_that_hides_more_than_the_round_resolves_is_named() -> None:
 @pytest.mark.parametrize("bound", np.random.default_rng(0).uniform(0.1, 10.0, 10))
 def test_a_bound_that_is_reached_exactly_is_not_doubted(bound: float) -> None:
     problem, oracle = apart([bound, -bound], goal=sl.Threshold(0.0), noise=0.0)
-    assert sl.simulate(sl.methods.make("melk", problem), oracle).stop is Stop.DECIDED
+    assert sl.simulate(in_rounds("melk", problem), oracle).stop is Stop.DECIDED
 
 
 def test_a_bound_that_holds_is_not_doubted() -> None:
@@ -403,21 +427,20 @@ def test_a_bound_that_holds_is_not_doubted() -> None:
         warnings.simplefilter("error")
         for seed in range(20):
             problem, oracle = apart([1.0, -1.0], goal=sl.Threshold(0.0), noise=1.0)
-            sl.simulate(sl.methods.make("melk", problem), oracle, seed=seed)
+            sl.simulate(in_rounds("melk", problem), oracle, seed=seed)
 
 
 @pytest.mark.parametrize(
     ("name", "options", "changes", "sentence"),
     [
         ("melc", {}, {}, "name is 'melc': choose out of melk, milk"),
-        ("melk", {"confidence": "hope"}, {}, "confidence is 'hope': melk has rips and posterior"),
-        ("melk", {"schedule": "soon"}, {}, "schedule is 'soon': choose out of scaled, paper, tight"),
-        ("melk", {"rtol": 0.0}, {}, "rtol is 0.0: give a number > 0"),
-        ("milk", {}, {}, r"problem.goal is Threshold\(value=0.0\): milk is for FractionOfMax"),
-        ("melk", {}, {"goal": sl.FractionOfMax(0.5)}, "melk is for Threshold"),
-        ("melk", {}, {"bound": None}, "problem.bound is None: the rips confidence needs B"),
-        ("melk", {"estimator": robust.MEDIAN_OF_MEANS}, {}, "the printed constants are for Catoni's mean"),
-        ("melk", {"estimator": "catoni", "schedule": "tight"}, {}, "estimator is 'catoni': give robust.CATONI"),
+        ("melk", {"confidence": "hope"}, {}, "confidence is 'hope': melk has posterior and ridge and rips"),
+        ("milk", {}, {}, r"problem.goal is Threshold\(value=0.0\): milk is not for this goal: take melk, lse, truvar"),
+        ("straddle", {}, {"goal": sl.FractionOfMax(0.5)}, "straddle is not for this goal: take milk, lse-imp, truvar"),
+        ("melk", {"confidence": "rips"}, {"bound": None}, "problem.bound is None: the rips confidence needs B"),
+        ("melk", {"confidence": "rips"}, {"bound": 1e160}, "problem.bound is 1e.160: rescale the measurements"),
+        ("melk", {"confidence": "rips"}, {"noise": 1e160}, "problem.noise is 1e.160: rescale the measurements"),
+        ("melk", {"confidence": "rips"}, {"delta": 1e-300}, "problem.delta is 1e-300: give at least"),
         ("melk", {}, {"bound": 1e160}, "problem.bound is 1e.160: rescale the measurements"),
         ("melk", {}, {"noise": 1e160}, "problem.noise is 1e.160: rescale the measurements"),
         ("melk", {}, {"delta": 1e-300}, "problem.delta is 1e-300: give at least"),
@@ -427,6 +450,20 @@ def test_bad_input_is_one_sentence(name: str, options: Any, changes: Any, senten
     problem, _ = apart([1.0, -1.0], goal=sl.Threshold(0.0))
     with pytest.raises(InputError, match=sentence):
         sl.methods.make(name, replace(problem, **changes), **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: sl.Rips(schedule="soon"), "schedule is 'soon': choose out of scaled, paper, tight"),
+        (lambda: sl.Rips(estimator=robust.MEDIAN_OF_MEANS), "the printed constants are for Catoni's mean"),
+        (lambda: sl.Rips(estimator="catoni", schedule="tight"), "estimator is 'catoni': give robust.CATONI"),
+        (lambda: OptimalDesign(rtol=0.0), "rtol is 0.0: give a number > 0"),
+    ],
+)
+def test_bad_parameters_are_refused_where_they_are_given(make: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        make()
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, 2.0, np.nan])
@@ -444,7 +481,7 @@ def test_negative_noise_is_refused() -> None:
 def test_seeds_are_whole_numbers(seed: Any) -> None:
     problem, _ = apart([1.0], goal=sl.Threshold(0.0))
     with pytest.raises(InputError, match="seed is"):
-        sl.methods.make("melk", problem).init(seed=seed)
+        in_rounds("melk", problem).init(seed=seed)
 
 
 # --- properties
@@ -456,7 +493,7 @@ def test_without_noise_nothing_clear_is_labelled_wrongly(n: int, seed: int, name
     values = list(np.random.default_rng(seed).uniform(-1, 1, n))
     goal: sl.Goal = sl.Threshold(0.1) if name == "melk" else sl.FractionOfMax(0.4)
     problem, oracle = apart(values, goal=goal, noise=0.0, tolerance=0.3, bound=1.0)
-    run = sl.simulate(sl.methods.make(name, problem), oracle, seed=seed)
+    run = sl.simulate(in_rounds(name, problem), oracle, seed=seed)
     truth = oracle.values - (0.1 if name == "melk" else 0.6 * max(values))
     clear = np.abs(truth) > 0.31
     if name == "melk" or max(values) > 0.8:  # ties of a point with itself, eps f(x), are within the tolerance too
@@ -467,5 +504,5 @@ def test_without_noise_nothing_clear_is_labelled_wrongly(n: int, seed: int, name
 @pytest.mark.parametrize("estimator", [robust.MEDIAN_OF_MEANS, robust.TRIMMED_MEAN])
 def test_other_robust_means_find_the_same_set(estimator: robust.Estimator) -> None:
     problem, oracle = apart([0.9, 0.4, -0.8], goal=sl.Threshold(0.0), noise=0.3)
-    run = sl.simulate(sl.methods.make("melk", problem, schedule="tight", estimator=estimator), oracle)
+    run = sl.simulate(in_rounds("melk", problem, schedule="tight", estimator=estimator), oracle)
     np.testing.assert_array_equal(run.labels, [1, 1, -1])

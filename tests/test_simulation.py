@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +20,13 @@ from superlevel.simulation import Run, Step, settled
 from tests.worlds import apart
 
 
+def in_rounds(problem: sl.Problem, **options: Any) -> sl.methods.Method:
+    return sl.methods.make("melk", problem, confidence=sl.Rips(**options))
+
+
 def short(max_samples: int | None = None, seed: int = 0) -> Run:
     problem, oracle = apart([0.9, 0.3, -0.8, 0.1], goal=sl.Threshold(0.0))
-    return sl.simulate(sl.methods.make("melk", problem), oracle, max_samples=max_samples, seed=seed)
+    return sl.simulate(in_rounds(problem), oracle, max_samples=max_samples, seed=seed)
 
 
 def test_a_budget_that_ends_within_a_round_keeps_the_labels_that_are_guaranteed() -> None:
@@ -62,7 +67,7 @@ def test_the_trace_follows_the_samples_and_the_labels() -> None:
 def test_every_phase_is_watched_and_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     seen: list[Step] = []
     problem, oracle = apart([0.9, -0.8], goal=sl.Threshold(0.0))
-    run = sl.simulate(sl.methods.make("melk", problem), oracle, watch=seen.append)
+    run = sl.simulate(in_rounds(problem), oracle, watch=seen.append)
     assert tuple(seen) == run.trace
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
@@ -85,7 +90,7 @@ class Listening:
 
 def test_the_seed_repeats_a_run_and_every_phase_has_its_own_numbers() -> None:
     problem, _ = apart([0.9, 0.3, -0.8, 0.1], goal=sl.Threshold(0.0))
-    method = sl.methods.make("melk", problem)
+    method = in_rounds(problem)
     runs = [Listening(np.array([0.9, 0.3, -0.8, 0.1])) for _ in range(3)]
     for oracle, seed in zip(runs, (1, 1, 2), strict=True):
         sl.simulate(method, oracle, seed=seed)
@@ -101,7 +106,7 @@ def test_the_seed_repeats_a_run_and_every_phase_has_its_own_numbers() -> None:
 
 def test_a_tie_ends_with_the_budget_and_not_with_the_memory() -> None:
     problem, oracle = apart([0.2], goal=sl.Threshold(0.2))
-    run = sl.simulate(sl.methods.make("melk", problem, schedule="tight"), oracle, max_samples=10**6)
+    run = sl.simulate(in_rounds(problem, schedule="tight"), oracle, max_samples=10**6)
     assert run.stop is Stop.BUDGET
     np.testing.assert_array_equal(run.labels, [0])
 
@@ -145,26 +150,34 @@ def test_what_is_known_in_the_end_is_kept(tmp_path: Path, confidence: str, max_s
     assert run.before is not None
     np.testing.assert_array_equal(again.before, run.before)
     assert again.sources == run.sources
-    assert (run.sources is not None) == (confidence == "ridge" and max_samples is None)
-    assert (run.estimate is None) == (run.intervals is None) == (confidence == "rips")
-    assert (again.estimate is None) == (again.intervals is None) == (confidence == "rips")
-    if run.estimate is not None and run.intervals is not None:
-        assert again.estimate is not None
-        assert again.intervals is not None
-        np.testing.assert_array_equal(again.estimate, run.estimate)
-        np.testing.assert_array_equal(again.intervals.lower, run.intervals.lower)
-        np.testing.assert_array_equal(again.intervals.upper, run.intervals.upper)
-        assert (run.intervals.lower <= run.intervals.upper).all()
+    assert (run.sources is not None) == (confidence == "ridge")
+    assert again.goal == run.goal == sl.Threshold(0.0)
+    assert run.estimate is not None
+    assert run.intervals is not None
+    assert again.estimate is not None
+    assert again.intervals is not None
+    np.testing.assert_array_equal(again.estimate, run.estimate)
+    np.testing.assert_array_equal(again.intervals.lower, run.intervals.lower)
+    np.testing.assert_array_equal(again.intervals.upper, run.intervals.upper)
+    known = ~np.isnan(run.intervals.lower)  # a round says nothing of points that were decided before it
+    assert (run.intervals.lower <= run.intervals.upper)[known].all()
+    assert known.all() == (confidence != "rips")
+    assert known.any() == (confidence != "rips" or max_samples is None)
+    assert np.isfinite(run.estimate).all()
+
+
+LATER = ("goal", "before", "estimate", "intervals", "sources")
+"""What files of older versions do not have."""
 
 
 def test_a_file_without_what_is_known_in_the_end_is_read(tmp_path: Path) -> None:
     run = affordable()
     run.save(tmp_path / "new.npz")
     with np.load(tmp_path / "new.npz") as file:
-        left = {name: file[name] for name in file if name not in ("before", "estimate", "intervals", "sources")}
+        left = {name: file[name] for name in file if name not in LATER}
     np.savez(tmp_path / "old.npz", **left)
     old = Run.load(tmp_path / "old.npz")
-    assert (old.before, old.estimate, old.intervals, old.sources) == (None, None, None, None)
+    assert (old.goal, old.before, old.estimate, old.intervals, old.sources) == (None, None, None, None, None)
     np.testing.assert_array_equal(old.labels, run.labels)
     np.testing.assert_array_equal(old.decided, run.decided)  # nothing was decided before the first measurement
 
@@ -174,7 +187,7 @@ def test_intervals_and_labels_in_the_end_are_those_of_the_last_state() -> None:
     assert run.intervals is not None
     assert run.sources is not None
     np.testing.assert_array_equal(run.labels, np.where(run.intervals.lower > 0, 1, -1))
-    assert set(run.sources) <= {"mixture", "union"}
+    assert set(run.sources) <= {"ellipsoids", "martingales"}
 
 
 def brute(history: list[tuple[int, list[int]]]) -> list[int]:

@@ -274,7 +274,7 @@ def test_a_sweep_is_every_combination_by_itself() -> None:
     for cell in cells:
         assert cell.forecast == foretell(cell.problem, values)
         fit = expressed(cell.problem, values).values
-        noise = float(cell.problem.noise)
+        noise = cell.problem.known_noise
         lower = explicit(problem.domain, fit, threshold=0.3, noise=noise, tolerance=0.15).samples
         assert cell.lower == lower
         assert cell.forecast.samples > lower

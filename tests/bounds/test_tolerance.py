@@ -7,6 +7,7 @@ import pytest
 
 import superlevel as sl
 from superlevel.arrays import Array
+from superlevel.confidence.rounds import Schedule
 from superlevel.errors import InputError
 
 
@@ -87,7 +88,7 @@ def test_all_of_the_set_may_be_within_the_tolerance() -> None:
 
 
 @pytest.mark.parametrize("schedule", ["scaled", "tight"])
-def test_a_simulated_run_lies_between_its_plan_s_best_and_worst(schedule: str) -> None:
+def test_a_simulated_run_lies_between_its_plan_s_best_and_worst(schedule: Schedule) -> None:
     rng = np.random.default_rng(3)
     points = rng.normal(size=(8, 3))
     values = points @ rng.normal(size=3)

@@ -25,8 +25,8 @@ def posed(instance: Instance, mixture: Array) -> AverageProblem:
 
 def seen_from(average: AverageProblem, weights: Array, dtype: type[np.floating] = np.float64) -> Local:
     """In coordinates where A is the identity, by an inverse of A's root."""
-    seen = average.objective.evaluate(weights)
-    arms = np.linalg.solve(seen.factor, average.objective.arms.T).T
+    seen = average.evaluate(weights)
+    arms = np.linalg.solve(seen.factor, average.problem.arms.T).T
     return Local(arms=arms.astype(dtype), roots=seen.roots.astype(dtype), gains=seen.gains)
 
 
@@ -42,7 +42,7 @@ def test_the_derivatives_are_those_of_the_docstring() -> None:
     local = seen_from(average, weights)
     curvature = 2 * (local.roots @ local.roots.T) * (local.arms @ local.arms.T)
     for i, unit in enumerate(np.eye(len(weights))):
-        above, below = (average.objective.evaluate(weights + sign * size * unit) for sign in (1, -1))
+        above, below = (average.evaluate(weights + sign * size * unit) for sign in (1, -1))
         assert (above.average - below.average) / (2 * size) == pytest.approx(-local.gains[i], rel=1e-5)
         np.testing.assert_allclose((above.gains - below.gains) / (2 * size), -curvature[:, i], rtol=1e-4, atol=1e-5)
 
@@ -93,7 +93,7 @@ def test_cautious_steps_lead_to_the_centre() -> None:
     here = Iterate(weights=weights, price=price, reduced=price - local.gains)
     for _ in range(40):
         here = cautious(here, seen_from(average, here.weights), aim=aim)
-    gains = average.objective.evaluate(here.weights).gains
+    gains = average.evaluate(here.weights).gains
     np.testing.assert_allclose(here.weights * (here.price - gains), aim, rtol=1e-6)
     optimum = instance.smallest_average(mixture)
     assert optimum <= instance.average(here.weights, mixture) <= optimum + 10 * aim

@@ -1,4 +1,4 @@
-"""Every method of the table, with every confidence and criterion that it has."""
+"""Every method of the table, with every confidence and rule that it has."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.arrays import Array
+from superlevel.confidence.posterior import GaussianBelief
+from superlevel.confidence.ridge import RidgeBelief
 from superlevel.goals import FractionOfMax, Goal, Threshold
 from superlevel.methods.loop import Method
 from superlevel.methods.table import ROWS
+from superlevel.posterior import GaussianPosterior
 from superlevel.records import Plan, State
 
 N = 24
 X = np.linspace(0, 1, N) ** 1.1  # without the symmetry that would leave ties to rounding
 TRUTH = np.sin(6 * X)
 NOISE = 0.1
-GOALS: dict[type[Goal], Goal] = {Threshold: Threshold(0.23), FractionOfMax: FractionOfMax(0.3)}
+GOALS: tuple[Goal, ...] = (Threshold(0.23), FractionOfMax(0.3))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,24 +33,28 @@ class Case:
     name: str
     goal: Goal
     confidence: str
-    criterion: str | None
+    rule: str | None
+    """None where the method has one rule only on this confidence."""
 
     @property
     def label(self) -> str:
-        return "-".join(str(part) for part in (self.name, self.confidence, self.criterion, type(self.goal).__name__))
+        return "-".join(str(part) for part in (self.name, self.confidence, self.rule, type(self.goal).__name__))
 
     @property
     def in_rounds(self) -> bool:
         return self.confidence == "rips"
 
+    @property
+    def intersected(self) -> bool:
+        """Whether intervals are intersected over time."""
+        return bool(getattr(ROWS[self.name].confidences[self.confidence].confidence, "intersected", False))
+
     def make(self, *, problem: sl.Problem | None = None, **options: Any) -> Method:
         """On the common problem, or on another one with this case's goal."""
         given = self.problem() if problem is None else problem
-        if self.criterion is not None:
-            options = {"criterion": self.criterion, **options}
-        if self.confidence == "ridge" and "batch" in options:
-            options = {"growth": 1.0, **options}  # of a fixed size, as all others have it
-        return sl.methods.make(self.name, given, confidence=self.confidence, **options)
+        fixed = self.confidence == "ridge" and "batch" in options  # of a fixed size, as all others have it
+        default = {"confidence": sl.Ridge(growth=1.0) if fixed else self.confidence, "rule": self.rule}
+        return sl.methods.make(self.name, given, **{**default, **options})
 
     def problem(self, **changes: Any) -> sl.Problem:
         fields = {"noise": NOISE, "bound": 1.5, "norm": 5.0, "tolerance": 0.4 if self.in_rounds else 0.0, **changes}
@@ -58,14 +65,10 @@ class Case:
 def _cases() -> list[Case]:
     found = []
     for name, row in ROWS.items():
-        for goal in row.goals:
-            for confidence in row.confidences:
-                many = "rips" in row.confidences and confidence == "posterior"
-                criteria = ("greedy", "average", "worst") if many else (None,)
-                found += [
-                    Case(name=name, goal=GOALS[goal], confidence=confidence, criterion=criterion)
-                    for criterion in criteria
-                ]
+        for goal in filter(row.takes, GOALS):
+            for confidence, pairing in row.confidences.items():
+                rules = tuple(pairing.rules) if len(pairing.rules) > 1 else (None,)
+                found += [Case(name=name, goal=goal, confidence=confidence, rule=rule) for rule in rules]
     return found
 
 
@@ -76,7 +79,7 @@ IMPLICIT = [case for case in IN_BATCHES if isinstance(case.goal, FractionOfMax)]
 ONE_AT_A_TIME = [
     case
     for case in IN_BATCHES
-    if case.criterion == "greedy" or (case.criterion is None and case.name != "uniform" and case.confidence != "ridge")
+    if case.rule == "greedy" or (case.rule is None and case.name != "uniform" and case.confidence != "ridge")
 ]
 
 
@@ -102,11 +105,16 @@ def after(method: Method, phases: int, *, seed: int = 0) -> State:
 
 def known(state: State) -> Array:
     """(k, n) what all measurements say, in whatever order they came."""
-    if state.learned is not None:
-        evidence = state.learned.evidence
-        return np.array([evidence.counts, evidence.information, evidence.means])
-    assert state.posterior is not None
-    return np.array([state.posterior.mean, state.posterior.variance])
+    if isinstance(state.belief, RidgeBelief):
+        statistics = state.belief.statistics
+        return np.array([statistics.counts, statistics.information, statistics.means])
+    return np.array([gaussian(state).mean, gaussian(state).variance])
+
+
+def gaussian(state: State) -> GaussianPosterior:
+    """The posterior of a state that has one."""
+    assert isinstance(state.belief, GaussianBelief)
+    return state.belief.posterior
 
 
 def at(plan: Plan, points: list[int], origin: str) -> Plan:

@@ -12,12 +12,12 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Matern
 
 import superlevel as sl
 from superlevel.arrays import Array
-from superlevel.confidence.ridge import Ridge
+from superlevel.confidence.ridge import BUDGET, RidgeBelief, Setting
+from superlevel.confidence.unit_features import FEATURES
 from superlevel.errors import InputError
-from superlevel.methods.affordable import BUDGET, FEATURES
 from superlevel.methods.loop import Method
 from superlevel.records import Growing, State
-from superlevel.rules.gap_weighted import GapWeighted
+from superlevel.rules.gap_weighted import RADIUS, GapWeighted
 from tests.methods.cases import at
 
 N = 30
@@ -33,18 +33,18 @@ KERNELS = {
 def make(domain: sl.Domain, goal: sl.Goal | None = None, **options: Any) -> Method:
     given = {"noise": 0.5, **options}
     wanted = sl.Threshold(0.0) if goal is None else goal
-    name = "melk" if isinstance(wanted, sl.Threshold) else "milk"
-    return sl.methods.make(name, sl.Problem(domain, goal=wanted, **given), confidence="ridge")
+    return sl.methods.make("melk", sl.Problem(domain, goal=wanted, **given), confidence="ridge")
 
 
-def ridge(method: Method) -> Ridge:
-    assert isinstance(method.confidence, Ridge)
-    return method.confidence
+def setting(method: Method) -> Setting:
+    assert isinstance(method.prior, RidgeBelief)
+    return method.prior.setting
 
 
-def aimed(method: Method) -> GapWeighted:
+def posed(method: Method) -> Any:
+    """The first design problem of the method's rule."""
     assert isinstance(method.rule, GapWeighted)
-    return method.rule
+    return method.rule._posed(method.view(method.init(), phase=1))
 
 
 def theta(features: Array, values: Array) -> Array:
@@ -61,7 +61,7 @@ def test_a_function_of_that_norm_has_theta_in_the_ball(kernel: Kernel, seed: int
     rng = np.random.default_rng(seed)
     gram, weights = kernel(POINTS), rng.normal(size=N) * (rng.random(N) < 0.2)
     values, norm = gram @ weights, float(np.sqrt(weights @ gram @ weights))
-    found = ridge(make(sl.Domain(POINTS, kernel), norm=norm))
+    found = setting(make(sl.Domain(POINTS, kernel), norm=norm))
     fitted = theta(found.features.array, values)
     assert np.linalg.norm(fitted) <= 1.0 + 1e-6
     missed = np.abs(values - found.features.array @ fitted)
@@ -71,7 +71,7 @@ def test_a_function_of_that_norm_has_theta_in_the_ball(kernel: Kernel, seed: int
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_features_and_what_they_miss_are_in_units_of_the_norm(kernel: Kernel) -> None:
     domain, gram = sl.Domain(POINTS, kernel), kernel(POINTS)
-    one, seven = (ridge(make(domain, norm=norm, misspecification=0.25)) for norm in (1.0, 7.0))
+    one, seven = (setting(make(domain, norm=norm, misspecification=0.25)) for norm in (1.0, 7.0))
     array = seven.features.array
     np.testing.assert_allclose(array, 7.0 * one.features.array)
     np.testing.assert_allclose(array @ array.T, 49.0 * gram, atol=1e-8 * 49 * gram.max())
@@ -83,10 +83,9 @@ def test_features_and_what_they_miss_are_in_units_of_the_norm(kernel: Kernel) ->
 
 def test_before_the_first_measurement_the_norm_is_all_that_is_known() -> None:
     state = make(sl.Domain(POINTS, ConstantKernel(4.0) * RBF(0.3)), norm=3.0, mean=10.0).init()
-    assert state.intervals is not None
     np.testing.assert_allclose(state.intervals.upper, 16.0, atol=1e-3)
     np.testing.assert_allclose(state.intervals.lower, 4.0, atol=1e-3)
-    np.testing.assert_allclose(state.learned.estimate if state.learned else np.nan, 10.0)
+    np.testing.assert_allclose(state.estimate, 10.0)
 
 
 @settings(max_examples=40, deadline=None)
@@ -94,7 +93,7 @@ def test_before_the_first_measurement_the_norm_is_all_that_is_known() -> None:
 def test_a_bounded_function_of_the_span_has_theta_in_the_ball(seed: int, n: int, columns: int, h: float) -> None:
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, columns))
-    found = ridge(make(sl.Domain(points), bound=2.0, misspecification=h))
+    found = setting(make(sl.Domain(points), bound=2.0, misspecification=h))
     values = points @ rng.normal(size=columns)
     values *= (2.0 + h) / np.abs(values).max()
     fitted = theta(found.features.array, values)
@@ -109,22 +108,21 @@ def test_a_bound_leaves_room_for_what_the_features_miss() -> None:
     points[0] = 1.0 / 3.0
     method = make(sl.Domain(points), sl.Threshold(0.9), bound=1.0, misspecification=0.5)
     state = method.init()
-    assert state.intervals is not None
     assert (state.intervals.upper >= 1.0).all()
     assert (state.labels == 0).all()
 
 
 def test_a_bound_of_ones_own_is_tight_for_a_constant() -> None:
-    found = ridge(make(sl.Domain(np.ones((5, 1))), bound=3.0))
+    found = setting(make(sl.Domain(np.ones((5, 1))), bound=3.0))
     np.testing.assert_allclose(np.abs(found.features.array), 3.0)
 
 
 def test_where_both_are_given_the_norm_makes_the_coordinates_and_the_bound_is_kept() -> None:
     domain = sl.Domain(POINTS, RBF(0.2))
-    both, only = ridge(make(domain, norm=2.0, bound=0.7)), ridge(make(domain, norm=2.0))
+    both, only = setting(make(domain, norm=2.0, bound=0.7)), setting(make(domain, norm=2.0))
     np.testing.assert_array_equal(both.features.array, only.features.array)
     assert (both.scale.name, both.scale.value, both.bound, only.bound) == ("norm", 2.0, 0.7, None)
-    alone = ridge(make(domain, bound=0.7))
+    alone = setting(make(domain, bound=0.7))
     assert (alone.scale.name, alone.scale.value, alone.bound) == ("bound", 0.7, 0.7)
 
 
@@ -133,7 +131,7 @@ def test_columns_that_say_the_same_are_left_out(assumed: str) -> None:
     rng = np.random.default_rng(0)
     points = rng.normal(size=(12, 2))
     wide = np.column_stack([points, points @ rng.normal(size=(2, 5)), np.zeros((12, 3))])
-    found = ridge(make(sl.Domain(wide), goal=None, **{assumed: 2.0}))
+    found = setting(make(sl.Domain(wide), goal=None, **{assumed: 2.0}))
     assert found.features.rank == 2
     if assumed == "norm":
         np.testing.assert_allclose(found.features.array @ found.features.array.T, 4.0 * wide @ wide.T, atol=1e-9)
@@ -142,10 +140,10 @@ def test_columns_that_say_the_same_are_left_out(assumed: str) -> None:
 def test_more_features_are_taken_where_few_miss_too_much_and_no_more_than_the_cap() -> None:
     (fine, few), (_, many) = FEATURES
     places = np.linspace(0, 1, many + 50)[:, None]
-    smooth = ridge(make(sl.Domain(places, RBF(0.2)), norm=1.0))
+    smooth = setting(make(sl.Domain(places, RBF(0.2)), norm=1.0))
     assert smooth.features.rank < few
     assert smooth.features.residual <= fine
-    rough = ridge(make(sl.Domain(places, Matern(0.001, nu=0.5)), norm=2.0))
+    rough = setting(make(sl.Domain(places, Matern(0.001, nu=0.5)), norm=2.0))
     assert rough.features.rank == many
     assert rough.features.residual > 0.1
     np.testing.assert_array_equal(rough.misses, np.sqrt(rough.features.residuals))
@@ -173,26 +171,27 @@ def test_points_without_features_are_known_before_the_first_measurement(
 def test_noise_that_is_too_small_to_compute_with_is_taken_for_a_little_more() -> None:
     domain = sl.Domain(POINTS, RBF(0.2))
     for noise in (0.0, 1e-300, 1e-9):
-        np.testing.assert_allclose(ridge(make(domain, norm=3.0, noise=noise)).deviations, 3e-5, rtol=1e-3)
+        np.testing.assert_allclose(setting(make(domain, norm=3.0, noise=noise)).deviations, 3e-5, rtol=1e-3)
     unequal = np.where(np.arange(N) % 2, 0.5, 0.0)
-    found = ridge(make(domain, norm=3.0, noise=unequal)).deviations
+    found = setting(make(domain, norm=3.0, noise=unequal)).deviations
     np.testing.assert_array_equal(found[1::2], 0.5)
     np.testing.assert_allclose(found[::2], 3e-5, rtol=1e-3)
-    np.testing.assert_array_equal(ridge(make(domain, norm=3.0, noise=0.5)).deviations, 0.5)
+    np.testing.assert_array_equal(setting(make(domain, norm=3.0, noise=0.5)).deviations, 0.5)
 
 
 def test_points_that_are_alike_have_no_worth_of_their_own() -> None:
     domain = sl.Domain(POINTS, RBF(0.2))
     cost = np.linspace(1.0, 2.0, N)
-    assert aimed(make(domain, norm=1.0)).worth is None
-    assert aimed(make(domain, norm=1.0, cost=3.0)).worth is None
-    differing = aimed(make(domain, norm=1.0, cost=cost))
+    assert posed(make(domain, norm=1.0)).worth is None
+    assert posed(make(domain, norm=1.0, cost=3.0)).worth is None
+    differing = posed(make(domain, norm=1.0, cost=cost))
     assert differing.worth is not None
-    np.testing.assert_array_equal(differing.cost, cost)
-    assert differing.effort == pytest.approx(0.25)
-    pairs = aimed(make(domain, sl.FractionOfMax(0.3), norm=1.0, cost=cost))
+    np.testing.assert_array_equal(differing.worth.cost, cost)
+    # R^2 sigma^2 c / (what ten measurements cost), where that is least
+    assert differing.ridge == pytest.approx(RADIUS**2 * 0.25 / (10 * cost.mean()))
+    pairs = posed(make(domain, sl.FractionOfMax(0.3), norm=1.0, cost=cost))
     assert pairs.worth is None
-    np.testing.assert_array_equal(pairs.cost, 1.0)
+    assert pairs.ridge == pytest.approx(RADIUS**2 * 0.25 / 10)
 
 
 @pytest.mark.parametrize("goal", [sl.Threshold(0.23), sl.FractionOfMax(0.4)], ids=["melk", "milk"])
@@ -211,8 +210,6 @@ def test_units_change_nothing(goal: sl.Goal, unit: float) -> None:
         return state
 
     one, other = after(1.0), after(unit)
-    assert one.intervals is not None
-    assert other.intervals is not None
     np.testing.assert_array_equal(one.labels, other.labels)
     np.testing.assert_allclose(other.intervals.lower / unit, one.intervals.lower, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(other.intervals.upper / unit, one.intervals.upper, rtol=1e-6, atol=1e-9)
@@ -223,11 +220,18 @@ def test_units_change_nothing(goal: sl.Goal, unit: float) -> None:
 
 def test_options_arrive_where_they_belong() -> None:
     problem = sl.Problem(sl.Domain(POINTS, RBF(0.2)), goal=sl.Threshold(0.0), noise=0.5, norm=1.0, tolerance=0.1)
-    method = sl.methods.make("melk", problem, confidence="ridge", batch=7, growth=1.5, permanent=True, rtol=0.2)
+    confidence = sl.Ridge(growth=1.5, shares=(1.0, 0.0))
+    method = sl.methods.make(
+        "melk", problem, confidence=confidence, batch=7, permanent=True, rule=GapWeighted(rtol=0.2)
+    )
+    assert method.confidence is confidence
     assert isinstance(method.sizes, Growing)
     assert (method.sizes.first, method.sizes.growth) == (7, 1.5)
-    assert (method.permanent, method.memoryless, method.budget) == (True, False, BUDGET)
-    assert (aimed(method).rtol, aimed(method).tolerance, ridge(method).tolerance) == (0.2, 0.1, 0.1)
+    assert (method.permanent, method.ordered, method.budget) == (True, True, BUDGET)
+    assert (method.rule, method.prior.tolerance) == (GapWeighted(rtol=0.2), 0.1)
+    assert isinstance(method.prior, RidgeBelief)
+    assert method.prior.shares == (1.0, 0.0)
+    assert not sl.methods.make("melk", problem, confidence=confidence).ordered
     sizes = []
     state = method.init()
     for _ in range(4):
@@ -249,6 +253,21 @@ def test_pairs_of_too_many_points_are_refused() -> None:
     with pytest.raises(InputError, match=r"problem\.domain is of 6,001 points: milk looks at all pairs"):
         make(domain, sl.FractionOfMax(0.3), norm=1.0)
     assert make(domain, sl.Threshold(0.3), norm=1.0).init().stop is None
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"growth": 0.9}, r"Ridge.growth is 0.9: give a number >= 1"),
+        ({"growth": 10.0}, r"Ridge.growth is 10.0: give a number .* < 10"),
+        ({"shares": (0.0, 0.0)}, r"Ridge.shares is \(0.0, 0.0\): give two shares of delta whose sum is at most 1"),
+        ({"shares": (1.0, -0.1)}, "Ridge.shares is -0.1: give a number >= 0"),
+        ({"shares": (0.6, 0.6)}, r"Ridge.shares is \(0.6, 0.6\): give two shares of delta whose sum is at most 1"),
+    ],
+)
+def test_wrong_parameters_are_one_sentence(options: Any, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        sl.Ridge(**options)
 
 
 # --- odd but allowed
@@ -273,12 +292,13 @@ ODD: dict[str, dict[str, Any]] = {
     "costs of all sizes": {"cost": np.logspace(-12, 12, N)},
     "a large misspecification": {"misspecification": 50.0},
     "a small bound besides": {"bound": 1.3},
-    "no growth": {"growth": 1.0},
-    "much growth": {"growth": 9.9},
-    "single measurements": {"batch": 1, "growth": 1.0},
+    "no growth": {"confidence": sl.Ridge(growth=1.0)},
+    "much growth": {"confidence": sl.Ridge(growth=9.9)},
+    "ellipsoids only": {"confidence": sl.Ridge(shares=(1.0, 0.0))},
+    "single measurements": {"batch": 1, "confidence": sl.Ridge(growth=1.0)},
     "ten thousand at once": {"batch": 10_000},
-    "a careless design": {"rtol": 10.0},
-    "a careful design": {"rtol": 1e-8},
+    "a careless design": {"rule": GapWeighted(rtol=10.0)},
+    "a careful design": {"rule": GapWeighted(rtol=1e-8)},
 }
 
 
@@ -286,12 +306,11 @@ ODD: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_campaigns_go_on_without_a_word(odd: str, goal: sl.Goal) -> None:
     options = dict(ODD[odd])
-    chosen = {name: options.pop(name) for name in ("batch", "growth", "rtol") if name in options}
+    chosen = {"confidence": "ridge"}
+    chosen |= {name: options.pop(name) for name in ("batch", "confidence", "rule") if name in options}
     domain = options.pop("domain", sl.Domain(POINTS, RBF(0.2)))
     problem = sl.Problem(domain, goal=goal, **{"noise": 0.3, "norm": 6.0, "tolerance": 0.2, **options})
-    method = sl.methods.make(
-        "melk" if isinstance(goal, sl.Threshold) else "milk", problem, confidence="ridge", **chosen
-    )
+    method = sl.methods.make("melk", problem, **chosen)
     truth = (domain.points if domain.kernel is None else np.sin(4 * domain.points)) @ np.ones(domain.points.shape[1])
     truth = np.full(domain.n, 0.9) if isinstance(domain.kernel, ConstantKernel) else truth
     state = method.init()
@@ -299,12 +318,13 @@ def test_odd_campaigns_go_on_without_a_word(odd: str, goal: sl.Goal) -> None:
         if state.stop is not None:
             break
         plan = method.ask(state)
-        noise = np.broadcast_to(problem.noise, domain.n)[plan.indices]
+        noise = problem.deviations[plan.indices]
         drawn = noise * np.random.default_rng(state.phase).standard_normal(plan.total)
         state, info = method.tell(state, plan, truth[plan.indices] + drawn)
         assert not np.isnan(info.bounds.lower).any()
         assert not np.isnan(info.bounds.upper).any()
-        assert np.isfinite(info.estimates).all()
-    level = goal.level(truth)
+        assert np.isfinite(state.belief.values(goal)).all()
+        assert np.isfinite(state.estimate).all()
+    level = 0.23 if isinstance(goal, sl.Threshold) else 0.7 * truth.max()
     assert not (truth[state.labels < 0] > level + problem.tolerance).any()
     assert not (truth[state.labels > 0] < level - problem.tolerance).any()

@@ -12,9 +12,9 @@ from superlevel.errors import AssumptionWarning, InputError
 from superlevel.goals import FractionOfMax, Threshold
 from superlevel.records import Plan, Stop
 from superlevel.simulation import Run
-from tests.methods.cases import EXPLICIT, IMPLICIT, IN_BATCHES, NOISE, TRUTH, Case, X, each
+from tests.methods.cases import EXPLICIT, IMPLICIT, IN_BATCHES, NOISE, TRUTH, Case, X, each, gaussian
 
-UNITS = "ignore:Threshold.value is:superlevel.errors.AssumptionWarning"
+UNITS = "ignore:the level is:superlevel.errors.AssumptionWarning"
 TWELVE = np.linspace(0, 1, 12) ** 1.1
 EASY = np.sin(6 * TWELVE)
 
@@ -50,9 +50,7 @@ def test_an_easy_problem_is_decided_correctly(case: Case) -> None:
 @pytest.mark.parametrize("level", [-9.0, 9.0])
 def test_a_level_that_nothing_is_near_ends_at_once_and_is_doubted(case: Case, level: float) -> None:
     side = "above" if level < 0 else "below"
-    with pytest.warns(
-        AssumptionWarning, match=rf"Threshold.value is {level:g}, but .* all points are {side}: check the"
-    ):
+    with pytest.warns(AssumptionWarning, match=rf"the level is {level:g}, but .* all points are {side}: check the"):
         run = run_on(case, sl.Domain(X, RBF(0.2)), TRUTH, goal=Threshold(level), max_samples=100)
     assert run.stop is Stop.DECIDED
     assert (run.labels == -np.sign(level)).all()
@@ -70,14 +68,14 @@ def test_a_level_between_labels_is_not_doubted_whatever_was_measured() -> None:
 def test_a_maximum_that_is_not_above_zero_is_reported(case: Case) -> None:
     run = run_on(case, sl.Domain(X, RBF(0.2)), TRUTH - 9.0, mean=-9.0, max_samples=400)
     assert run.stop is Stop.EMPTY
-    assert not run.found().any()
+    assert not run.not_below.any()
 
 
 @each([case for case in IMPLICIT if case.confidence == "posterior"])
 def test_all_points_are_above_a_fraction_of_a_constant(case: Case) -> None:
     run = run_on(case, sl.Domain(TWELVE, RBF(0.5)), np.ones(12), noise=0.05, max_samples=1000)
     assert run.stop is Stop.DECIDED
-    assert run.found(selective=True).all()
+    assert run.above.all()
 
 
 # --- ties
@@ -137,7 +135,7 @@ def test_a_point_that_the_model_knows_already_is_no_obstacle(case: Case) -> None
 
 
 def f1(run: Run, truth: Array) -> float:
-    found, wanted = run.found(), truth > 0.8 * truth.max()
+    found, wanted = run.not_below, truth > 0.8 * truth.max()
     return float(2 * (found & wanted).sum() / (found.sum() + wanted.sum()))
 
 
@@ -168,15 +166,13 @@ def test_a_long_batch_leaves_what_one_at_a_time_leaves(name: str, goal: sl.Goal,
     problem = sl.Problem(sl.Domain(places, RBF(0.15)), goal=goal, noise=noise)
     method, one = (sl.methods.make(name, problem, batch=size) for size in (40, 1))
     state = method.init()
-    assert state.posterior is not None
-    together = state.posterior.planned(method.ask(state).indices).after.variance.sum()
+    together = gaussian(state).planned(method.ask(state).indices).after.variance.sum()
     single = one.init()
     plans: list[Plan] = []
     for _ in range(40):
         plans.append(one.ask(single, pending=plans))
-    assert single.posterior is not None
-    apart = single.posterior.planned(np.concatenate([plan.indices for plan in plans])).after.variance.sum()
-    fresh = single.posterior
+    apart = gaussian(single).planned(np.concatenate([plan.indices for plan in plans])).after.variance.sum()
+    fresh = gaussian(single)
     for _ in range(40):  # every sum formed anew
         gains = fresh.covariance.squares(np.ones(100)) / (fresh.variance + fresh.noise)
         fresh = fresh.planned([int(np.argmax(gains))]).after

@@ -12,9 +12,8 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.errors import AssumptionWarning, InputError
-from superlevel.methods.table import ROWS
-from superlevel.records import Batch
-from tests.methods.cases import CASES, IN_BATCHES, NOISE, TRUTH, Case, after, each, known, measured
+from superlevel.records import Growing
+from tests.methods.cases import CASES, IN_BATCHES, NOISE, TRUTH, Case, after, each, gaussian, known, measured
 
 N = len(TRUTH)
 ROUNDS = [case for case in CASES if case.in_rounds]
@@ -31,13 +30,36 @@ def test_what_is_observed_counts_the_same_as_what_is_told(case: Case) -> None:
     told, first = method.tell(state, plan, values)
     seen, second = method.observe(state, plan.indices, values)
     np.testing.assert_array_equal(known(told), known(seen))
-    assert (first.bounds.lower >= second.bounds.lower).all()
-    if case.confidence != "ridge":  # where a plan that is told as a whole says more
+    if case.confidence != "ridge":
         np.testing.assert_array_equal(told.labels, seen.labels)
         np.testing.assert_array_equal(told.undecided, seen.undecided)
         np.testing.assert_array_equal(first.bounds.lower, second.bounds.lower)
+        np.testing.assert_array_equal(first.bounds.upper, second.bounds.upper)
+    else:  # a plan that is told as a whole says more than the ellipsoids do, each kind with a half of delta
+        half = case.make(batch=8, confidence=sl.Ridge(growth=1.0, shares=(0.5, 0.0)))
+        _, less = half.observe(half.init(seed=3), plan.indices, values)
+        assert (first.bounds.lower >= less.bounds.lower).all()
+        assert (first.bounds.upper <= less.bounds.upper).all()
     assert (told.samples, told.phase, told.stop) == (seen.samples, seen.phase, seen.stop)
     assert (seen.told, second.precision, second.samples) == (frozenset(), None, 8)
+
+
+@each([case for case in IN_BATCHES if case.confidence == "ridge"])
+def test_where_nobody_planned_the_first_batch_the_ellipsoids_have_all_of_delta(case: Case) -> None:
+    method = case.make(batch=8)
+    start = method.init(seed=3)
+    plan = method.ask(start)
+    values = measured(plan)
+    seen, _ = method.observe(start, plan.indices, values)
+    alone = case.make(batch=8, confidence=sl.Ridge(growth=1.0, shares=(1.0, 0.0)))
+    same = alone.ask(alone.init(seed=3))
+    told, _ = alone.tell(alone.init(seed=3), same, values)
+    np.testing.assert_array_equal(same.counts, plan.counts)
+    for one, other in ((seen.intervals.lower, told.intervals.lower), (seen.intervals.upper, told.intervals.upper)):
+        np.testing.assert_array_equal(one, other)
+    assert seen.belief.sources == ("ellipsoids",) * N
+    later, _ = method.tell(seen, method.ask(seen), measured(method.ask(seen)))
+    assert later.belief.sources == ("ellipsoids",) * N
 
 
 @each(IN_BATCHES)
@@ -50,29 +72,28 @@ def test_a_memoryless_method_knows_the_same_by_any_road(case: Case) -> None:
         state, _ = method.observe(state, POINTS[[k]], VALUES[[k]])
     assert state.samples == at_once.samples == 30
     np.testing.assert_allclose(known(state), known(at_once), atol=1e-9)
-    if method.memoryless:
+    if not method.ordered or case.confidence == "ridge":  # whose martingales remember plans only
         np.testing.assert_array_equal(state.labels, at_once.labels)
 
 
-def test_what_remembers_says_so() -> None:
-    remembering = {case.label for case in CASES if not case.make().memoryless}
+def test_what_depends_on_the_order_says_so() -> None:
+    ordered = {case.label for case in CASES if case.make().ordered}
     expected = {
-        case.label for case in CASES if case.in_rounds or case.confidence == "rkhs" or ROWS[case.name].intersected
+        case.label for case in CASES if case.in_rounds or case.confidence in {"rkhs", "ridge"} or case.intersected
     }
-    assert remembering == expected
+    assert ordered == expected
     melk = IN_BATCHES[0]
-    assert melk.make().memoryless
-    assert not melk.make(permanent=True).memoryless
-    assert not melk.make(intersected=True).memoryless
+    assert not melk.make().ordered
+    assert melk.make(permanent=True).ordered
+    assert melk.make(confidence=sl.Posterior(intersected=True)).ordered
 
 
 def test_measurements_may_have_noise_of_their_own() -> None:
     method = IN_BATCHES[0].make()
     noise = np.random.default_rng(3).uniform(0.05, 0.5, 30)
     state, _ = method.observe(method.init(), POINTS, VALUES, noise=noise)
-    assert state.posterior is not None
     expected = np.bincount(POINTS, 1 / noise**2, minlength=N)
-    np.testing.assert_allclose(state.posterior.weights, expected)
+    np.testing.assert_allclose(gaussian(state).weights, expected)
     same, _ = method.observe(method.init(), POINTS, VALUES, noise=np.full(30, NOISE))
     silent, _ = method.observe(method.init(), POINTS, VALUES)
     np.testing.assert_array_equal(same.labels, silent.labels)
@@ -105,7 +126,7 @@ def test_bad_observations_are_named(points: Any, values: Any, noise: Any, senten
 
 
 def test_a_state_of_another_method_is_refused() -> None:
-    one, other = IN_BATCHES[0].make(), IN_BATCHES[0].make(beta=2.0)
+    one, other = IN_BATCHES[0].make(), IN_BATCHES[0].make(confidence=sl.Posterior(beta=2.0))
     with pytest.raises(InputError, match="of another method or problem"):
         one.observe(other.init(), [0], [1.0])
     with pytest.raises(InputError, match="of type NoneType"):
@@ -172,10 +193,10 @@ def test_a_choice_that_was_made_earlier_gives_the_plan_of_now(case: Case) -> Non
 def test_a_view_may_be_of_a_batch_of_another_size(case: Case) -> None:
     method = case.make(batch=3)
     state = after(method, 1)
-    view = method.view(state, phase=5, pending=[2, 2, 7], sizes=Batch(size=6))
-    assert (view.phase, view.total, view.pending.tolist()) == (5, 6, [2, 2, 7])
+    view = method.view(state, phase=5, pending=[2, 2, 7], sizes=Growing(first=6))
+    assert (view.phase, view.samples(), view.pending.tolist()) == (5, 6, [2, 2, 7])
     assert method.rule.choose(view).counts.sum() == 6
-    assert method.view(state, phase=1).total == 3
+    assert method.view(state, phase=1).samples() == 3
     with pytest.raises(InputError, match=r"pending\[0\] is 99"):
         method.view(state, phase=1, pending=[99])
 
@@ -191,7 +212,7 @@ def test_pending_points_are_taken_as_known() -> None:
 
 def test_a_design_is_where_the_next_one_starts() -> None:
     problem = sl.Problem(sl.Domain(np.linspace(0, 1, N), RBF(0.2)), goal=sl.Threshold(0.23), noise=NOISE)
-    method = sl.methods.make("melk", problem, criterion="worst")
+    method = sl.methods.make("melk", problem, rule="worst")
     state = after(method, 1)
     assert method.view(state, phase=2).start is state.design is not None
     assert method.view(replace(state, design=None), phase=2).start is None

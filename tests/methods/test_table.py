@@ -10,10 +10,16 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
+from superlevel.confidence.posterior import GaussianBelief
 from superlevel.errors import InputError, SuperlevelError
 from superlevel.goals import FractionOfMax, Threshold
 from superlevel.methods.table import NAMES, ROWS
 from superlevel.records import State, Stop
+from superlevel.rules.ambiguity import Straddle
+from superlevel.rules.covariances import AverageCase
+from superlevel.rules.design import WorstCase
+from superlevel.rules.gap_weighted import GapWeighted
+from superlevel.rules.sequential import Sequential
 from tests.methods.cases import (
     CASES,
     IN_BATCHES,
@@ -25,6 +31,7 @@ from tests.methods.cases import (
     after,
     at,
     each,
+    gaussian,
     known,
     measured,
 )
@@ -35,7 +42,10 @@ ORACLE = sl.oracles.Gaussian(TRUTH, noise=NOISE)
 def test_a_method_says_what_it_is_made_of_in_one_line() -> None:
     case = next(case for case in CASES if case.name == "truvar")
     said = repr(case.make(batch=3))
-    assert said == f"Method(truvar: Sequential, PosteriorConfidence, Batch(size=3), {case.goal} on 24 points)"
+    assert said == (
+        f"Method(truvar: Sequential, Posterior(intersected=False, beta=3.0), Growing(first=3, growth=1.0), "
+        f"{case.goal} on 24 points)"
+    )
 
 
 def test_the_table_is_covered() -> None:
@@ -59,9 +69,10 @@ def test_asking_twice_gives_one_plan_and_nothing_can_be_changed(case: Case) -> N
     assert (told.phase, told.samples) == (2, plan.total)
     assert set(np.unique(told.labels)) <= {-1, 0, 1}
     assert told.labels.dtype == np.int8
-    handed_out: list[Any] = [plan.counts, plan.weights, told.labels, told.undecided, info.estimates, info.bounds.lower]
-    if told.posterior is not None and told.intervals is not None:
-        handed_out += [told.posterior.mean, told.posterior.variance, told.intervals.lower, told.intervals.upper]
+    handed_out: list[Any] = [plan.counts, plan.weights, told.labels, told.undecided, told.estimate, info.bounds.lower]
+    handed_out += [told.intervals.lower, told.intervals.upper]
+    if isinstance(told.belief, GaussianBelief):
+        handed_out += [told.belief.posterior.mean, told.belief.posterior.variance]
     assert not any(array.flags.writeable for array in handed_out)
     assert (state.phase, state.samples) == (1, 0)
 
@@ -75,14 +86,14 @@ def test_a_phase_takes_the_batch_that_was_asked_for(case: Case, batch: int) -> N
     plan = method.ask(state)
     assert plan.total == len(plan.indices) == batch
     assert plan.precision is None
-    assert (plan.certificate is None) == (case.criterion in {None, "greedy"} and case.confidence != "ridge")
+    assert (plan.certificate is None) == (case.rule in {None, "greedy"} and case.confidence != "ridge")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_batch_has_ten_points_for_the_designs_and_one_for_the_others(name: str) -> None:
-    goal = Threshold(0.2) if Threshold in ROWS[name].goals else FractionOfMax(0.3)
+    goal = next(goal for goal in (Threshold(0.2), FractionOfMax(0.3)) if ROWS[name].takes(goal))
     problem = sl.Problem(sl.Domain(X[:, None]), goal=goal, noise=0.1)
-    method = sl.methods.make(name, problem, beta=2.0)
+    method = sl.methods.make(name, problem, confidence=sl.Posterior(beta=2.0))
     assert method.ask(method.init()).total == (10 if name in {"melk", "milk"} else 1)
 
 
@@ -157,12 +168,11 @@ def test_a_rough_part_that_is_being_measured_already_draws_no_more() -> None:
     state, larger = short.init(), long.init()
     scatter = TRUTH + 3.0 * np.random.default_rng(0).standard_normal(len(TRUTH))
     plan, other = short.ask(state), long.ask(larger)
-    with pytest.warns(sl.AssumptionWarning, match="times as far from their predictions as kernel and noise allow for"):
+    with pytest.warns(sl.AssumptionWarning, match="times as far from their predictions as kernel and noise say"):
         state, _ = short.tell(state, plan, scatter[plan.indices])
     with pytest.warns(sl.AssumptionWarning, match="times as far"):
         larger, _ = long.tell(larger, at(other, plan.indices.tolist(), "same"), scatter[plan.indices])
-    assert state.posterior is not None
-    assert state.posterior.roughness > 0.1
+    assert gaussian(state).roughness > 0.1
     first = short.ask(state)
     second = short.ask(state, pending=[first])
     np.testing.assert_array_equal(first.counts + second.counts, long.ask(larger).counts)
@@ -184,7 +194,7 @@ def test_plans_may_be_told_in_any_order(case: Case) -> None:
     one, other = (known(end) for end in ends)
     np.testing.assert_allclose(one, other, atol=1e-9)
     assert ends[0].samples == ends[1].samples
-    if not ROWS[case.name].intersected and case.confidence != "ridge":  # whose martingales remember the order
+    if not case.intersected and case.confidence != "ridge":  # whose martingales remember the order
         np.testing.assert_array_equal(ends[0].labels, ends[1].labels)
 
 
@@ -203,7 +213,7 @@ def test_the_average_design_leaves_alone_what_is_being_measured() -> None:
     """Two regions alike: with all measurements of one pending, the next go to the other."""
     places = np.concatenate([np.linspace(0, 0.1, 10), np.linspace(5, 5.1, 10)])
     problem = sl.Problem(sl.Domain(places, RBF(0.2)), goal=sl.Threshold(0.0), noise=0.3)
-    method = sl.methods.make("melk", problem, batch=20, criterion="average")
+    method = sl.methods.make("melk", problem, batch=20, rule="average")
     state = method.init()
     plan = method.ask(state)
     out = at(plan, [4] * 20, "left")
@@ -212,7 +222,7 @@ def test_the_average_design_leaves_alone_what_is_being_measured() -> None:
     assert plan.weights[10:].sum() == pytest.approx(0.5, abs=0.05)
 
 
-@each([case for case in CASES if case.criterion in {"average", "worst"} and case.name == "melk"])
+@each([case for case in CASES if case.rule in {"average", "worst"} and case.name == "melk"])
 def test_a_design_starts_from_the_one_before(case: Case) -> None:
     method = case.make(batch=2)
     state = after(method, 1)
@@ -264,7 +274,7 @@ def test_a_plan_of_another_campaign_is_refused(case: Case) -> None:
     state, plan = method.init(seed=1), method.ask(method.init(seed=1))
     others = [case.make(batch=3), case.make(problem=case.problem(noise=0.2), batch=2)]
     if case.confidence == "posterior":
-        others.append(case.make(batch=2, beta=1.0))
+        others.append(case.make(batch=2, confidence=sl.Posterior(beta=1.0)))
     for other in others:
         with pytest.raises(
             InputError, match="plan is for another method, problem or seed: give a plan of this campaign"
@@ -288,7 +298,7 @@ def test_rounds_are_told_before_the_next_is_asked_for(case: Case) -> None:
 
 def test_a_state_of_another_confidence_is_refused() -> None:
     rounds, batches = (
-        case.make() for case in CASES if case.name == "melk" and (case.in_rounds or case.criterion == "greedy")
+        case.make() for case in CASES if case.name == "melk" and (case.in_rounds or case.rule == "greedy")
     )
     for method, state in ((rounds, batches.init()), (batches, rounds.init())):
         with pytest.raises(InputError, match="state is of another method or problem"):
@@ -298,7 +308,14 @@ def test_a_state_of_another_confidence_is_refused() -> None:
 # --- what does not go together
 
 
-EXPLICIT, FRACTION = Threshold(0.2), FractionOfMax(0.3)
+EXPLICIT, FRACTION, BAND = Threshold(0.2), FractionOfMax(0.3), sl.Band(0.1, 0.2)
+
+
+class Made:
+    """Not a rule, although it has the method of one."""
+
+    def choose(self, view: Any) -> Any:
+        return view
 
 
 @pytest.mark.parametrize(
@@ -306,30 +323,47 @@ EXPLICIT, FRACTION = Threshold(0.2), FractionOfMax(0.3)
     [
         ("melkk", {}, {}, "name is 'melkk': choose out of melk, milk, lse, lse-imp, truvar, straddle, rmile, uniform"),
         ("lse", {"confidence": "rips"}, {}, "confidence is 'rips': lse has posterior and rkhs"),
+        ("lse", {"confidence": sl.Rips()}, {}, "confidence is 'rips': lse has posterior and rkhs"),
         ("truvar", {"confidence": "rkhs"}, {}, "confidence is 'rkhs': truvar has posterior"),
-        ("melk", {"confidence": "rkhs"}, {}, "confidence is 'rkhs': melk has rips and posterior"),
-        ("melk", {"confidence": "faith"}, {}, "confidence is 'faith': melk has rips and posterior"),
-        ("melk", {"criterion": "best"}, {}, "criterion is 'best': choose out of greedy, average, worst"),
-        ("melk", {"confidence": "posterior", "schedule": "paper"}, {}, "schedule is given: the posterior confidence"),
-        ("lse", {"schedule": "paper"}, {}, "schedule is given: the posterior confidence has no such option"),
-        ("lse", {"estimator": sl.robust.CATONI}, {}, "estimator is given: the posterior confidence has no such option"),
-        ("melk", {"confidence": "rips", "batch": 5}, {}, "batch is given: the rips confidence has no such option"),
-        ("melk", {"confidence": "rips", "beta": 2.0}, {}, "beta is given: the rips confidence has no such option"),
-        ("lse", {"criterion": "worst"}, {}, "criterion is given: lse has one rule only"),
-        ("milk", {"intersected": True}, {"goal": FRACTION}, "intersected is given: milk bounds pairs"),
-        ("lse", {"confidence": "rkhs", "beta": 2.0}, {"norm": 1.0}, "beta is given: the rkhs confidence computes it"),
+        ("melk", {"confidence": "rkhs"}, {}, "confidence is 'rkhs': melk has posterior and ridge and rips"),
+        ("melk", {"confidence": sl.Rkhs()}, {}, "confidence is 'rkhs': melk has posterior and ridge and rips"),
+        ("melk", {"confidence": "faith"}, {}, "confidence is 'faith': melk has posterior and ridge and rips"),
+        ("melk", {"confidence": 3.0}, {}, "confidence is 3.0: melk has posterior and ridge and rips"),
+        ("melk", {"rule": "best"}, {}, "rule is 'best': melk on the posterior confidence has greedy, average, worst"),
+        (
+            "melk",
+            {"confidence": "rips", "batch": 5},
+            {"bound": 1.0},
+            "batch is 5: rounds are as long as their guarantee",
+        ),
+        ("lse", {"rule": "worst"}, {}, "rule is 'worst': lse on the posterior confidence has lse: give one, or a Rule"),
+        (
+            "melk",
+            {"rule": "greedy", "confidence": "ridge"},
+            {"norm": 1.0},
+            "rule is 'greedy': melk on the ridge confidence has gap-weighted: give one, or a Rule",
+        ),
+        ("melk", {"rule": "greedy"}, {"norm": 1.0}, "rule is 'greedy': melk on the ridge confidence has gap-weighted"),
+        ("melk", {"rule": Made()}, {}, "rule is of type Made: give a name, or an object of a class that derives from"),
+        ("melk", {"rule": 7}, {}, "rule is of type int: give a name, or an object of a class that derives from"),
+        (
+            "milk",
+            {"confidence": sl.Posterior(intersected=True)},
+            {"goal": FRACTION},
+            r"confidence is Posterior\(intersected=True, beta=3.0\): milk bounds pairs, which are not intersected",
+        ),
         ("lse", {"confidence": "rkhs"}, {}, r"problem.norm is None: the rkhs confidence needs S with"),
         ("lse-imp", {"confidence": "rkhs"}, {"goal": FRACTION}, "problem.norm is None"),
-        ("melk", {}, {}, "problem.bound is None: the rips confidence needs B"),
-        ("lse", {}, {"goal": FRACTION}, r"problem.goal is FractionOfMax\(epsilon=0.3\): lse is for Threshold"),
-        ("straddle", {}, {"goal": FRACTION}, "straddle is for Threshold"),
-        ("rmile", {}, {"goal": FRACTION}, "rmile is for Threshold"),
-        ("lse-imp", {}, {}, r"problem.goal is Threshold\(value=0.2\): lse-imp is for FractionOfMax"),
-        ("milk", {"batch": 3}, {}, "milk is for FractionOfMax"),
+        ("melk", {"confidence": "rips"}, {}, "problem.bound is None: the rips confidence needs B"),
+        ("melk", {"confidence": "ridge"}, {}, "problem.norm is None: the ridge confidence needs S with"),
+        ("straddle", {}, {"goal": FRACTION}, r"problem.goal is FractionOfMax\(epsilon=0.3\): straddle is not for this"),
+        ("rmile", {}, {"goal": FRACTION}, "rmile is not for this goal: take milk, lse-imp, truvar, uniform"),
+        ("rmile", {}, {"goal": BAND}, r"problem.goal is Band\(low=0.1, high=0.2\): rmile is not for this goal: take"),
+        ("lse-imp", {}, {}, r"problem.goal is Threshold\(value=0.2\): lse-imp is not for this goal: take melk, lse"),
+        ("lse-imp", {}, {"goal": BAND}, "lse-imp is not for this goal: take melk, lse, truvar, straddle, uniform"),
+        ("milk", {"batch": 3}, {}, "milk is not for this goal: take melk, lse"),
         ("lse", {"batch": 0}, {}, "batch is 0: give a whole number >= 1"),
         ("lse", {"batch": 2.5}, {}, "batch is 2.5: give a whole number >= 1"),
-        ("lse", {"beta": 0.0}, {}, "beta is 0.0: give a number > 0"),
-        ("lse", {"intersected": 1}, {}, "intersected is 1: give True or False"),
         ("lse", {"permanent": "yes"}, {}, "permanent is 'yes': give True or False"),
     ],
 )
@@ -338,6 +372,49 @@ def test_what_does_not_go_together_is_one_sentence(name: str, options: Any, chan
     with pytest.raises(InputError, match=sentence) as caught:
         sl.methods.make(name, problem, **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "sentence"),
+    [
+        (sl.Posterior, {"beta": 0.0}, "Posterior.beta is 0.0: give a number > 0"),
+        (sl.Posterior, {"intersected": 1}, "Posterior.intersected is 1: give True or False"),
+        (sl.Rkhs, {"intersected": "no"}, "Rkhs.intersected is 'no': give True or False"),
+        (AverageCase, {"rtol": 0.0}, "rtol is 0.0: give a number > 0"),
+        (WorstCase, {"rtol": -1.0}, "rtol is -1.0: give a number > 0"),
+        (GapWeighted, {"rtol": "small"}, "rtol is 'small': give a number > 0"),
+    ],
+)
+def test_wrong_parameters_are_refused_where_they_are_given(kind: type, options: Any, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        kind(**options)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("melk", {"schedule": "paper"}),
+        ("melk", {"criterion": "worst"}),
+        ("melk", {"beta": 2.0}),
+        ("lse", {"intersected": True}),
+        ("melk", {"rtol": 0.1}),
+    ],
+)
+def test_parameters_of_a_confidence_or_a_rule_are_given_to_it(name: str, options: Any) -> None:
+    problem = sl.Problem(sl.Domain(X[:, None]), goal=EXPLICIT, noise=0.1)
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        sl.methods.make(name, problem, **options)
+
+
+def test_a_rule_for_another_confidence_says_so_when_it_is_asked() -> None:
+    problem = sl.Problem(sl.Domain(X, RBF(0.2)), goal=EXPLICIT, noise=0.1, norm=3.0, bound=2.0)
+    for confidence, rule in (("ridge", Sequential(score=Straddle())), ("rips", AverageCase())):
+        method = sl.methods.make("melk", problem, confidence=confidence, rule=rule)
+        with pytest.raises(InputError, match=f"needs a Gaussian posterior, which the {confidence} confidence does not"):
+            method.ask(method.init())
+    method = sl.methods.make("melk", problem, confidence="posterior", rule=GapWeighted())
+    with pytest.raises(InputError, match="it needs features that bound f, which a Gaussian posterior does not have"):
+        method.ask(method.init())
 
 
 @each(IN_BATCHES)
@@ -354,7 +431,7 @@ def test_a_finished_campaign_asks_for_nothing(case: Case) -> None:
 def two_points(permanent: bool | None) -> State:
     """The first value is misleading; the second point is never measured and stays open."""
     problem = sl.Problem(sl.Domain(np.eye(2)), goal=Threshold(0.0), noise=0.5)
-    method = sl.methods.make("uniform", problem, batch=1, beta=0.5, permanent=permanent)
+    method = sl.methods.make("uniform", problem, batch=1, confidence=sl.Posterior(beta=0.5), permanent=permanent)
     state = method.init()
     for k, value in enumerate([-0.8, 0.9, 1.1, 1.0]):
         state, _ = method.tell(state, at(method.ask(state), [0], f"plan {k}"), [value])

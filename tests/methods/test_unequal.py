@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,11 @@ UNEQUAL = [
 MINDFUL = [
     ("truvar", Threshold(0.23), {}),
     ("truvar", FractionOfMax(0.3), {}),
-    ("melk", Threshold(0.23), {"criterion": "worst"}),
-    ("melk", Threshold(0.23), {"criterion": "average"}),
-    ("melk", Threshold(0.23), {"criterion": "greedy"}),
-    ("milk", FractionOfMax(0.3), {"criterion": "average"}),
-    ("milk", FractionOfMax(0.3), {"criterion": "greedy"}),
+    ("melk", Threshold(0.23), {"rule": "worst"}),
+    ("melk", Threshold(0.23), {"rule": "average"}),
+    ("melk", Threshold(0.23), {"rule": "greedy"}),
+    ("milk", FractionOfMax(0.3), {"rule": "average"}),
+    ("milk", FractionOfMax(0.3), {"rule": "greedy"}),
 ]
 
 
@@ -90,14 +91,17 @@ def test_only_the_ratios_of_costs_matter(name: str, goal: sl.Goal, options: dict
 
 def test_a_design_of_pairs_refuses_what_it_cannot_weigh() -> None:
     problem = sl.Problem(sl.Domain(X), goal=sl.FractionOfMax(0.3), noise=0.1, cost=np.linspace(1, 2, len(X)))
-    with pytest.raises(InputError, match="criterion is 'worst' with unequal noise or cost for the design of pairs"):
-        sl.methods.make("milk", problem, criterion="worst")
+    with pytest.raises(InputError, match="rule is 'worst' with unequal noise or cost for the design of pairs"):
+        sl.methods.make("milk", problem, rule="worst")
+    unknown = replace(problem, noise=None)
+    with pytest.raises(InputError, match="rule is 'worst' with unequal noise or cost for the design of pairs"):
+        sl.methods.make("milk", unknown, rule="worst")
 
 
 def test_a_ridge_of_zero_is_refused_before_anything_is_asked() -> None:
     problem = sl.Problem(sl.Domain(X), goal=sl.Threshold(0.3), noise=0.1, ridge=0.0)
     with pytest.raises(InputError, match=r"problem\.ridge is 0"):
-        sl.methods.make("melk", problem, criterion="worst")
+        sl.methods.make("melk", problem, rule="worst")
 
 
 def test_the_average_design_is_the_best_for_the_money_that_it_spends() -> None:
@@ -105,7 +109,7 @@ def test_the_average_design_is_the_best_for_the_money_that_it_spends() -> None:
     places = np.concatenate([np.linspace(0, 1, 10), np.linspace(0, 1, 10)])
     noise, cost = np.repeat([0.01, 1.0], 10), np.repeat([100.0, 0.001], 10)
     problem = sl.Problem(sl.Domain(places, RBF(0.3)), goal=sl.Threshold(0.0), noise=noise, cost=cost)
-    method = sl.methods.make("melk", problem, batch=10, criterion="average")
+    method = sl.methods.make("melk", problem, batch=10, rule="average")
     plan = method.ask(method.init())
     assert plan.certificate is not None
     assert plan.weights[10:].sum() > 0.99

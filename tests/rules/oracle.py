@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -11,11 +13,13 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel import posterior as library
-from superlevel.arrays import Array, Mask
-from superlevel.goals import Bounds
+from superlevel.arrays import Array, Indices, Mask
+from superlevel.confidence.posterior import Constant, GaussianBelief
+from superlevel.features import Features
+from superlevel.goals import Bounds, Goal, Reading
 from superlevel.posterior import GaussianPosterior
 from superlevel.posterior.covariance import Downdated, InFeatures
-from superlevel.records import Batch, View
+from superlevel.records import Growing, LinearModel, View
 
 KINDS = {"features": (RBF(0.5), InFeatures), "matrix": (RBF(0.04), Downdated)}
 LEVEL, WIDTH = 0.3, 1.5
@@ -74,8 +78,31 @@ class World:
 
     @property
     def bounds(self) -> Bounds:
-        assert self.view.intervals is not None
-        return self.view.intervals
+        """The intervals that are known from before."""
+        found = belief(self.view).narrowest
+        assert found is not None
+        return found
+
+
+def belief(view: View) -> GaussianBelief:
+    assert isinstance(view.belief, GaussianBelief)
+    return view.belief
+
+
+def knowing(view: View, **changes: Any) -> View:
+    """The view with another posterior, or with other intervals from before (``narrowest``)."""
+    return replace(view, belief=replace(belief(view), **changes))
+
+
+def posing(view: View, **changes: Any) -> View:
+    """The view of a problem with another goal or other costs."""
+    problem = replace(view.problem, **changes)
+    return replace(view, goal=problem.goal, belief=replace(belief(view), problem=problem))
+
+
+def reading(goal: Goal, undecided: Mask) -> Reading:
+    """Nothing is labelled, and these directions (n,) or (n, n) are undecided."""
+    return Reading(labels=goal.unread(len(undecided)).labels, undecided=undecided)
 
 
 def world(kind: str, seed: int, *, batch: int = 1, unequal: bool = False, n: int = 40, surprise: float = 1.0) -> World:
@@ -96,14 +123,19 @@ def world(kind: str, seed: int, *, batch: int = 1, unequal: bool = False, n: int
     dense = Dense(kernel=gram, noise=told.noise, points=tuple(places.tolist()), values=values)
     half = WIDTH * told.deviation
     lower, upper = told.mean - half * rng.uniform(0.6, 1.2, n), told.mean + half * rng.uniform(0.6, 1.2, n)
+    goal = sl.Threshold(LEVEL)
     view = View(
+        goal=goal,
         phase=3,
-        undecided=rng.random(n) < 0.6,
-        posterior=told,
-        intervals=Bounds(lower=lower, upper=upper),
-        width=WIDTH,
-        start=None,
-        sizes=Batch(size=batch),
+        reading=reading(goal, rng.random(n) < 0.6),
+        belief=GaussianBelief(
+            problem=sl.Problem(domain, goal=goal, noise=noise),
+            posterior=told,
+            widths=Constant(value=WIDTH),
+            counts=np.bincount(places, minlength=n),
+            narrowest=Bounds(lower=lower, upper=upper),
+        ),
+        sizes=Growing(first=batch),
         seed=seed,
     )
     weights = np.bincount(places, minlength=n) / told.noise
@@ -200,15 +232,44 @@ def everything(n: int) -> Mask:
     return np.ones(n, dtype=np.bool_)
 
 
-def bare_view(undecided: Mask, *, phase: int = 1, batch: int = 10, seed: int = 0) -> View:
-    """For rules that look at what is undecided, and at no posterior."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bare:
+    """A belief of which a rule may ask for the problem and the features only."""
+
+    problem: sl.Problem
+    given: Features | None = None
+    ridge: float = np.nan
+
+    @cached_property
+    def linear(self) -> LinearModel:
+        assert self.given is not None
+        return LinearModel(features=self.given, ridge=self.ridge, deviations=self.problem.deviations)
+
+    @property
+    def counts(self) -> Indices:
+        return np.zeros(self.problem.domain.n, dtype=np.int64)
+
+
+def bare_view(
+    undecided: Mask,
+    problem: sl.Problem | None = None,
+    *,
+    phase: int = 1,
+    batch: int = 10,
+    seed: int = 0,
+    features: Features | None = None,
+    ridge: float = np.nan,
+) -> View:
+    """For rules that look at what is undecided and at features, and at no posterior."""
+    if problem is None:
+        goal: Goal = sl.Threshold(0.0) if undecided.ndim == 1 else sl.FractionOfMax(0.2)
+        problem = sl.Problem(sl.Domain(np.eye(len(undecided))), goal=goal, noise=1.0)
+    known: Any = Bare(problem=problem, given=features, ridge=ridge)
     return View(
+        goal=problem.goal,
         phase=phase,
-        undecided=undecided,
-        posterior=None,
-        intervals=None,
-        width=np.nan,
-        start=None,
-        sizes=Batch(size=batch),
+        reading=reading(problem.goal, undecided),
+        belief=known,
+        sizes=Growing(first=batch),
         seed=seed,
     )

@@ -10,12 +10,13 @@ from sklearn.gaussian_process.kernels import Matern
 
 import superlevel as sl
 from superlevel.arrays import Array, Mask
-from superlevel.records import Batch
-from superlevel.rules.covariances import AverageRule, SampledWorst
-from superlevel.rules.design import DesignRule, worth
+from superlevel.records import Growing
+from superlevel.rules.covariances import AverageCase, SampledWorst
+from superlevel.rules.design import WorstCase, _InFeatures
 from superlevel.rules.variance import Mislabelled, Undecided
+from superlevel.rules.worth import worth
 from tests.design.oracle import Instance
-from tests.rules.oracle import LEVEL, World, bare_view, world
+from tests.rules.oracle import World, bare_view, everything, posing, world
 from tests.worlds import proof
 
 
@@ -24,9 +25,8 @@ from tests.worlds import proof
 def test_an_average_design_leaves_the_least_weighted_variance(kind: str, batch: int) -> None:
     here = world(kind, 1, batch=batch)
     noise = here.posterior.noise
-    rule = AverageRule(weights=Mislabelled(goal=sl.Threshold(LEVEL)), noise=noise, rtol=0.001)
-    choice = rule.choose(here.view)
-    weights, _ = rule.weights.at(here.view)
+    choice = AverageCase(rtol=0.001).choose(here.view)
+    weights, _ = Mislabelled().at(here.view)
 
     found = proof(choice)
     ridge = noise[0] / batch
@@ -41,8 +41,8 @@ def test_an_average_design_leaves_the_least_weighted_variance(kind: str, batch: 
 
 def test_an_average_over_a_sample_of_many_points_leaves_little_more(monkeypatch: pytest.MonkeyPatch) -> None:
     here = world("matrix", 1, batch=10)
-    rule = AverageRule(weights=Mislabelled(goal=sl.Threshold(LEVEL)), noise=here.posterior.noise, rtol=0.001)
-    weights, _ = rule.weights.at(here.view)
+    rule = AverageCase(rtol=0.001)
+    weights, _ = Mislabelled().at(here.view)
     best = left(here, rule.choose(replace(here.view)).weights, weights)
     monkeypatch.setattr("superlevel.rules.covariances.CANDIDATES", 25)
     reached = []
@@ -61,35 +61,46 @@ def test_an_average_over_a_sample_of_many_points_leaves_little_more(monkeypatch:
 
 def left(here: World, shares: Array, weights: Array) -> float:
     """The weighted variance that a batch shared out like this leaves."""
-    assert isinstance(here.view.sizes, Batch)
-    root = np.sqrt(here.view.sizes.size * shares / here.posterior.noise)
+    assert isinstance(here.view.sizes, Growing)
+    root = np.sqrt(here.view.sizes.first * shares / here.posterior.noise)
     sigma = here.dense.covariance
     gram = np.eye(len(shares)) + root[:, None] * sigma * root
     after = np.diag(sigma) - np.einsum("xi,ij,xj->x", sigma * root, np.linalg.inv(gram), sigma * root)
     return float(weights @ after / weights.sum())
 
 
+@pytest.fixture
+def over_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Averages over undecided points, each alike."""
+    monkeypatch.setattr("superlevel.rules.covariances.Mislabelled", Undecided)
+
+
+@pytest.mark.usefixtures("over_undecided")
 def test_an_average_over_undecided_points_is_truvar_for_a_batch() -> None:
     here = world("matrix", 0, batch=10)
-    rule = AverageRule(weights=Undecided(), noise=here.posterior.noise, rtol=0.01)
-    found = proof(rule.choose(here.view))
+    found = proof(AverageCase().choose(here.view))
     np.testing.assert_allclose(found.dual, here.view.undecided / here.view.undecided.sum())
 
 
+@pytest.mark.usefixtures("over_undecided")
 def test_an_average_design_minds_noise_and_cost() -> None:
     here = world("features", 0, batch=10)
     n = len(here.posterior.mean)
     left = np.arange(n) < n // 2
-    plain = AverageRule(weights=Undecided(), noise=here.posterior.noise, rtol=0.01)
-    unspent = plain.choose(here.view)
+    rule = AverageCase()
+    unspent = rule.choose(here.view)
     before = unspent.weights[left].sum()
-    costly = replace(plain, worth=worth(0.2, np.where(left, 1.0, 10.0), n)).choose(here.view)
+    costly = rule.choose(posing(here.view, noise=0.2, cost=np.where(left, 1.0, 10.0)))
     assert costly.weights[left].sum() > max(before, 0.5)
-    same = replace(plain, worth=worth(np.full(n, 0.2), np.full(n, 3.0), n)).choose(here.view)
+    same = rule.choose(posing(here.view, noise=np.full(n, 0.2), cost=np.full(n, 3.0)))
     np.testing.assert_array_equal(same.counts, unspent.counts)
 
 
 # --- the worst case
+
+
+def rough(domain: sl.Domain) -> sl.Problem:
+    return sl.Problem(domain, goal=sl.Threshold(0.0), noise=0.1)
 
 
 def some(places: list[int], n: int) -> Mask:
@@ -101,23 +112,29 @@ def some(places: list[int], n: int) -> Mask:
 def test_a_rough_kernel_is_measured_by_its_own_covariances() -> None:
     places = np.random.default_rng(0).uniform(size=(900, 2))
     problem = sl.Problem(sl.Domain(places, 4.0 * Matern(0.1, nu=0.5)), goal=sl.Threshold(0.0), noise=0.5)
-    method = sl.methods.make("melk", problem, criterion="worst", rtol=0.05)
-    assert isinstance(method.rule, SampledWorst)
-    assert method.rule.ridge == pytest.approx(0.4)
+    rule = WorstCase(rtol=0.05)
+    method = sl.methods.make("melk", problem, rule=rule)
+    posed = rule._posed(method.view(method.init(), phase=1))
+    assert isinstance(posed, SampledWorst)
+    assert posed.ridge == pytest.approx(0.4)
+    later = rule._posed(method.view(method.init(), phase=4))
+    assert isinstance(later, SampledWorst)
+    assert later.ridge == pytest.approx(0.1)
     plan = method.ask(method.init())
     assert proof(plan).gap <= 0.05
     assert np.count_nonzero(plan.weights) <= 500
     assert plan.total == 10
     smooth = replace(problem, domain=sl.Domain(places, Matern(2.0, nu=2.5)))
-    assert isinstance(sl.methods.make("melk", smooth, criterion="worst").rule, DesignRule)
+    fine = sl.methods.make("melk", smooth, rule=rule)
+    assert isinstance(rule._posed(fine.view(fine.init(), phase=1)), _InFeatures)
 
 
 @pytest.mark.parametrize("phase", [1, 4])
 def test_its_design_is_the_one_for_the_undecided_points(phase: int) -> None:
     domain = sl.Domain(np.linspace(0, 1, 30), Matern(0.1, nu=0.5))
     undecided = [3, 4, 9, 15, 16, 28]
-    rule = SampledWorst(domain=domain, ridge=0.1, rtol=1e-4, shrinking=True)
-    found = rule.choose(bare_view(some(undecided, 30), phase=phase))
+    rule = SampledWorst(ridge=0.1 / phase, rtol=1e-4)
+    found = rule.choose(bare_view(some(undecided, 30), rough(domain), phase=phase))
     assert found.certificate is not None
     assert set(np.flatnonzero(found.weights)) <= set(undecided)
     rows = np.asarray(np.linalg.cholesky(domain.gram(undecided)), dtype=np.float64)
@@ -130,8 +147,9 @@ def test_its_design_is_the_one_for_the_undecided_points(phase: int) -> None:
 def test_it_minds_noise_and_cost_and_a_sample_stands_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
     domain = sl.Domain(np.tile(np.linspace(0, 1, 20), 2), Matern(0.1, nu=0.5))
     cheap = np.arange(40) < 20
-    rule = SampledWorst(domain=domain, ridge=0.1, rtol=0.01, shrinking=True)
+    rule = SampledWorst(ridge=0.1, rtol=0.01)
+    view = bare_view(everything(40), rough(domain))
     dear = replace(rule, worth=worth(0.1, np.where(cheap, 1.0, 20.0), 40))
-    assert dear.choose(bare_view(np.ones(40, dtype=np.bool_))).weights[cheap].sum() > 0.95
+    assert dear.choose(view).weights[cheap].sum() > 0.95
     monkeypatch.setattr("superlevel.rules.covariances.CANDIDATES", 12)
-    assert np.count_nonzero(rule.choose(bare_view(np.ones(40, dtype=np.bool_))).weights) <= 12
+    assert np.count_nonzero(rule.choose(view).weights) <= 12

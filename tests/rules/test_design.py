@@ -12,7 +12,9 @@ import superlevel as sl
 from superlevel import design
 from superlevel.arrays import Array, Mask
 from superlevel.features import Features, embed
-from superlevel.rules.design import DesignRule, Worth, worth
+from superlevel.records import View
+from superlevel.rules.design import OptimalDesign, WorstCase, _features, _InFeatures
+from superlevel.rules.worth import Worth, worth
 from tests.design.oracle import Instance
 from tests.rules.oracle import bare_view
 from tests.worlds import proof
@@ -36,11 +38,12 @@ def half() -> Mask:
 def test_the_ridge_of_the_i_th_design_is_a_tenth_over_i(phase: int) -> None:
     for scale in (1.0, 4.0):
         problem = sl.Problem(sl.Domain(POINTS, scale * RBF(0.3)), goal=sl.Threshold(0.0), noise=0.1)
-        rule = sl.methods.make("melk", problem, criterion="worst").rule
-        assert isinstance(rule, DesignRule)
-        found = proof(rule.choose(bare_view(half(), phase=phase)))
+        rule = sl.methods.make("melk", problem, rule="worst").rule
+        assert isinstance(rule, WorstCase)
+        found = proof(rule.choose(bare_view(half(), problem, phase=phase)))
         wanted = design.Subset(mask=half())
-        expected = design.solve(rule.features, wanted, ridge=scale / (10 * phase), rtol=0.01)
+        used = _features(problem.domain, scale / 10 / 100, 0.01).features  # exact enough for a hundred batches
+        expected = design.solve(used, wanted, ridge=scale / (10 * phase), rtol=0.01)
         np.testing.assert_array_equal(found.weights, expected.weights)
         assert found.value == expected.value
         exact = Instance(arms=features(scale).array, rows=features(scale).array[half()], ridge=scale / (10 * phase))
@@ -49,35 +52,40 @@ def test_the_ridge_of_the_i_th_design_is_a_tenth_over_i(phase: int) -> None:
 
 def test_a_ridge_that_is_given_stays() -> None:
     problem = sl.Problem(sl.Domain(POINTS, RBF(0.3)), goal=sl.Threshold(0.0), noise=0.1, ridge=0.03)
-    rule = sl.methods.make("melk", problem, criterion="worst").rule
-    assert isinstance(rule, DesignRule)
-    values = [proof(rule.choose(bare_view(half(), phase=phase))).value for phase in (1, 5)]
+    rule = WorstCase()
+    values = [proof(rule.choose(bare_view(half(), problem, phase=phase))).value for phase in (1, 5)]
     assert values[0] == values[1]
-    assert not rule.shrinking
+    posed = rule._posed(bare_view(half(), problem, phase=5))
+    assert isinstance(posed, _InFeatures)
+    assert posed.ridge == 0.03
 
 
 def test_the_counts_are_draws_from_the_design() -> None:
-    rule = DesignRule(goal=sl.Threshold(0.0), features=features(), ridge=0.01, rtol=0.01)
-    one, again, other = (rule.choose(bare_view(half(), batch=50, seed=seed)) for seed in (0, 0, 1))
+    rule = OptimalDesign()
+
+    def view(batch: int, seed: int = 0) -> View:
+        return bare_view(half(), batch=batch, seed=seed, features=features(), ridge=0.01)
+
+    one, again, other = (rule.choose(view(50, seed)) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.counts, again.counts)
     assert (one.counts != other.counts).any()
     assert one.counts.sum() == 50
     assert (one.counts[one.weights == 0] == 0).all()
-    many = rule.choose(bare_view(half(), batch=100_000)).counts / 100_000
+    many = rule.choose(view(100_000)).counts / 100_000
     np.testing.assert_allclose(many, one.weights, atol=0.01)
 
 
 def test_points_whose_features_are_zero_are_no_targets() -> None:
     """Their value is known; a design that had to estimate it could not be computed."""
     problem = sl.Problem(sl.Domain(np.linspace(-1, 1, 5)[:, None], DotProduct(0.0)), goal=sl.Threshold(0.5), noise=0.1)
-    for criterion in ("worst", "average"):
-        method = sl.methods.make("melk", problem, criterion=criterion)
+    for name in ("worst", "average"):
+        method = sl.methods.make("melk", problem, rule=name)
         plan = method.ask(method.init())
         assert plan.counts[2] == 0
         state, _ = method.tell(method.init(), plan, np.linspace(-1, 1, 5)[plan.indices])
         assert state.labels[2] == -1
-    alone = DesignRule(goal=sl.Threshold(0.5), features=embed(None, problem.domain.points), ridge=0.1, rtol=0.01)
-    assert alone.choose(bare_view(np.arange(5) == 2)).counts.sum() == 10
+    alone = bare_view(np.arange(5) == 2, problem, features=embed(None, problem.domain.points), ridge=0.1)
+    assert OptimalDesign().choose(alone).counts.sum() == 10
 
 
 # --- noise and cost
@@ -122,9 +130,7 @@ def test_the_design_has_the_least_variance_per_unit_of_cost(seed: int) -> None:
     """Against a cone solver on arms phi / (sigma sqrt(c)), with the targets as they are."""
     rng = np.random.default_rng(seed)
     noise, cost, arms = rng.uniform(0.2, 1, N), rng.uniform(1, 5, N), rng.standard_normal((N, 4))
-    rule = DesignRule(
-        goal=sl.Threshold(0.0), features=embed(None, arms), ridge=0.1, rtol=1e-3, worth=differing(noise, cost)
-    )
+    rule = _InFeatures(features=embed(None, arms), ridge=0.1, rtol=1e-3, worth=differing(noise, cost))
     choice = rule.choose(bare_view(half()))
     spent = noise * np.sqrt(cost)
     scaled = Instance(arms=arms * (spent.min() / spent)[:, None], rows=arms[half()], ridge=0.1)
@@ -156,7 +162,7 @@ def variance_for(weights: Array, arms: Array, noise: Array, cost: Array) -> floa
 def test_measurements_move_to_the_cheap_and_precise_half(noise: float | Array, cost: float | Array) -> None:
     """Every place can be measured in two ways, the first half of the points and the second."""
     twice = embed(RBF(0.3), np.concatenate([POINTS[::2], POINTS[::2]]), tol=1e-9)
-    plain = DesignRule(goal=sl.Threshold(0.0), features=twice, ridge=0.01, rtol=0.01)
+    plain = _InFeatures(features=twice, ridge=0.01, rtol=0.01, worth=None)
     everything = bare_view(np.ones(N, dtype=np.bool_))
     assert plain.choose(everything).weights[half()].sum() < 0.8
     moved = replace(plain, worth=differing(noise, cost)).choose(everything)
@@ -165,7 +171,7 @@ def test_measurements_move_to_the_cheap_and_precise_half(noise: float | Array, c
 
 def test_a_noisy_half_needs_more_measurements_where_nothing_else_tells_of_it() -> None:
     apart = embed(None, np.eye(N))
-    plain = DesignRule(goal=sl.Threshold(0.0), features=apart, ridge=1e-9, rtol=1e-3)
+    plain = _InFeatures(features=apart, ridge=1e-9, rtol=1e-3, worth=None)
     noise = np.where(half(), 0.1, 0.3)
     weights = replace(plain, worth=differing(noise, 1.0)).choose(bare_view(np.ones(N, dtype=np.bool_))).weights
     np.testing.assert_allclose(weights, noise**2 / (noise**2).sum(), rtol=1e-2)
@@ -177,8 +183,8 @@ def test_one_direction_alone_is_measured_where_it_is_cheapest() -> None:
     noise[9] = 0.4
     problem = sl.Problem(sl.Domain(POINTS, ConstantKernel()), goal=sl.Threshold(0.1), noise=noise, cost=cost)
     best = int(np.argmin(noise**2 * cost))
-    for criterion in ("worst", "average"):
-        method = sl.methods.make("melk", problem, criterion=criterion)
+    for rule in ("worst", "average"):
+        method = sl.methods.make("melk", problem, rule=rule)
         assert method.ask(method.init()).weights[best] > 0.98
     for name in ("melk", "truvar"):
         method = sl.methods.make(name, problem, batch=1)

@@ -14,11 +14,10 @@ from sklearn.gaussian_process.kernels import RBF
 import superlevel as sl
 from superlevel import bounds, design
 from superlevel.arrays import Array, Indices, Mask
-from superlevel.sufficient_statistics import Statistics, nothing
 from superlevel.goals import Bounds
-from superlevel.records import Batch, View
+from superlevel.records import Choice, Growing, LinearModel, View
 from superlevel.reproduce.worlds import Linear
-from superlevel.rules.gap_weighted import CLOSEST, RADIUS, TOGETHER, WIDTH, GapWeighted, followed
+from superlevel.rules.gap_weighted import CLOSEST, RADIUS, TOGETHER, WIDTH, GapWeighted, _wanted, followed
 from tests.worlds import proof
 
 N = 16
@@ -30,53 +29,79 @@ EXPLICIT = sl.Threshold(LEVEL)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Known:
-    """What a rule is told of the directions."""
+    """A belief that knows as much of the directions as a test says."""
 
-    evidence: Statistics
-    estimate: Array
-    estimates: Array
-    bounds: Bounds
+    problem: sl.Problem
+    linear: LinearModel
+    counts: Indices
+    estimated: Array
+    half: float | Array
+
+    def values(self, _goal: sl.Goal, /) -> Array:
+        return self.estimated
+
+    def bounds(self, _share: float = 0.0, _mask: Mask | None = None, /) -> Bounds:
+        return Bounds(lower=self.estimated - self.half, upper=self.estimated + self.half)
 
 
-def rule(goal: sl.Goal = EXPLICIT, domain: sl.Domain | None = None, **options: Any) -> GapWeighted:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Made:
+    """The rule on a problem of its own."""
+
+    rule: GapWeighted
+    problem: sl.Problem
+    linear: LinearModel
+
+    @property
+    def arms(self) -> Array:
+        return self.linear.features.array
+
+    @property
+    def reached(self) -> Mask:
+        return self.linear.features.reached(self.problem.goal.share)
+
+    def seen(
+        self,
+        gaps: Array,
+        half: float | Array,
+        *,
+        undecided: Mask | None = None,
+        counts: Indices | None = None,
+        pending: tuple[int, ...] = (),
+        total: int = 100,
+    ) -> View:
+        """A view of directions that are estimated to be so far from the level, with these half-widths."""
+        goal, n = self.problem.goal, len(gaps)
+        (level,) = goal.levels or (0.0,)
+        belief: Any = Known(
+            problem=self.problem,
+            linear=self.linear,
+            counts=np.zeros(n, dtype=np.int64) if counts is None else counts,
+            estimated=level + gaps,
+            half=half,
+        )
+        unread = goal.unread(n)
+        return View(
+            goal=goal,
+            phase=1,
+            reading=unread if undecided is None else replace(unread, undecided=undecided),
+            belief=belief,
+            pending=np.array(pending, dtype=np.int64),
+            sizes=Growing(first=total),
+            seed=0,
+        )
+
+    def choose(self, gaps: Array, half: float | Array, **options: Any) -> Choice:
+        return self.rule.choose(self.seen(gaps, half, **options))
+
+
+def rule(goal: sl.Goal = EXPLICIT, domain: sl.Domain | None = None, **options: Any) -> Made:
     given = {"noise": 0.5, "norm": 3.0, **options}
-    rtol = given.pop("rtol", 0.01)
-    name = "melk" if isinstance(goal, sl.Threshold) else "milk"
+    made = GapWeighted(rtol=given.pop("rtol", 0.01))
     problem = sl.Problem(sl.Domain(POINTS, RBF(0.2)) if domain is None else domain, goal=goal, **given)
-    made = sl.methods.make(name, problem, confidence="ridge", rtol=rtol).rule
-    assert isinstance(made, GapWeighted)
-    return made
-
-
-def seen(
-    estimates: Array,
-    half: float | Array,
-    *,
-    undecided: Mask | None = None,
-    counts: Indices | None = None,
-    pending: tuple[int, ...] = (),
-    total: int = 100,
-) -> View:
-    """A view of directions with these estimates and half-widths."""
-    evidence = nothing(len(estimates))
-    known = Known(
-        evidence=evidence if counts is None else replace(evidence, counts=counts),
-        estimate=np.zeros(len(estimates)),
-        estimates=estimates,
-        bounds=Bounds(lower=estimates - half, upper=estimates + half),
-    )
-    return View(
-        phase=1,
-        undecided=np.ones(estimates.shape, dtype=np.bool_) if undecided is None else undecided,
-        posterior=None,
-        learned=known,
-        pending=np.array(pending, dtype=np.int64),
-        intervals=None,
-        width=np.nan,
-        start=None,
-        sizes=Batch(size=total),
-        seed=0,
-    )
+    method = sl.methods.make("melk", problem, confidence="ridge", rule=made)
+    assert method.rule is made
+    return Made(rule=made, problem=problem, linear=method.prior.linear)
 
 
 def complexity(arms: Array, gaps: Array, weights: Array, ridge: float = 0.0) -> float:
@@ -104,9 +129,9 @@ def test_where_gaps_are_known_it_is_the_design_of_the_lower_bound(seed: int) -> 
     world = Linear(arms=30, dimension=4, implicit=False, noise=1.0, ridge=1e-7)(seed)
     gaps = world.values - 0.5
     made = rule(sl.Threshold(0.5), world.problem.domain, noise=1.0, norm=1.0)
-    chosen = made.choose(seen(gaps, 1e-9, total=10**9))
+    chosen = made.choose(gaps, 1e-9, total=10**9)
     bound = bounds.explicit(world.problem.domain, world.values, threshold=0.5, noise=1.0, rtol=0.01)
-    arms = made.features.array
+    arms = made.arms
     ours = complexity(arms, gaps, chosen.weights, ridge=1e-9)
     assert ours == pytest.approx(complexity(arms, gaps, bound.weights, ridge=1e-9), rel=0.03)
     assert ours == pytest.approx(bound.complexity, rel=0.03)
@@ -119,19 +144,19 @@ def test_where_pairs_are_known_it_is_the_design_for_the_pairs_that_decide() -> N
     values = 1.2 + TRUTH
     gaps = pairwise(values, 0.6)
     made = rule(goal)
-    chosen = made.choose(seen(gaps, 1e-9, total=10**7))
+    chosen = made.choose(gaps, 1e-9, total=10**7)
     rows, distances = [], []
     for x in range(N):
         inside = bool((gaps[x] > 0).all())
         for other in range(N) if inside else [int(gaps[x].argmin())]:
-            rows.append(made.features.array[x] - 0.6 * made.features.array[other])
+            rows.append(made.arms[x] - 0.6 * made.arms[other])
             distances.append(abs(gaps[x, other]))
     scaled = np.array(rows) / np.array(distances)[:, None]
-    arms, ridge = made.features.array, RADIUS**2 * 0.25 / 1e7
+    arms, ridge = made.arms, RADIUS**2 * 0.25 / 1e7
     matrix = (arms * chosen.weights[:, None]).T @ arms + ridge * np.eye(arms.shape[1])
     value = float(np.einsum("ij,ij->i", scaled, np.linalg.solve(matrix, scaled.T).T).max())
     assert proof(chosen).value == pytest.approx(value, rel=1e-2)
-    alone = design.solve(made.features.array, design.Rows(scaled), ridge=ridge, rtol=0.01)
+    alone = design.solve(made.arms, design.Rows(scaled), ridge=ridge, rtol=0.01)
     assert value <= alone.value * 1.03
 
 
@@ -140,9 +165,9 @@ def test_a_gap_is_at_least_a_part_of_what_it_is_uncertain_by(widest: float) -> N
     gaps = np.linspace(-1, 1, N)
     half = np.linspace(0.01, widest, N)
     made = rule(tolerance=0.2)
-    chosen = made.choose(seen(gaps, half))
+    chosen = made.choose(gaps, half)
     ridge = RADIUS**2 * 0.25 / 100
-    expected = complexity(made.features.array, aims(gaps, half, 0.2), chosen.weights, ridge=ridge)
+    expected = complexity(made.arms, aims(gaps, half, 0.2), chosen.weights, ridge=ridge)
     assert proof(chosen).value == pytest.approx(expected, rel=1e-3)
 
 
@@ -150,14 +175,14 @@ def test_what_is_decided_is_not_aimed_at() -> None:
     """All decided but one, and measurements go where they tell most of that one."""
     made = rule(domain=sl.Domain(np.eye(5)))
     only = np.arange(5) == 3
-    chosen = made.choose(seen(np.array([0.01, 0.01, 0.01, 1.0, 0.01]), 0.5, undecided=only))
+    chosen = made.choose(np.array([0.01, 0.01, 0.01, 1.0, 0.01]), 0.5, undecided=only)
     assert chosen.weights[3] == pytest.approx(1.0, abs=0.02)
     assert chosen.counts[3] >= 95  # what has any weight is measured once
 
 
 def test_independent_arms_are_measured_as_their_gaps_ask_for() -> None:
     gaps = np.array([0.1, -0.2, 0.4])
-    chosen = rule(domain=sl.Domain(np.eye(3)), rtol=1e-4).choose(seen(gaps, 1e-9, total=10**8))
+    chosen = rule(domain=sl.Domain(np.eye(3)), rtol=1e-4).choose(gaps, 1e-9, total=10**8)
     expected = gaps**-2.0 / (gaps**-2.0).sum()
     np.testing.assert_allclose(chosen.weights, expected, rtol=0.02)
     np.testing.assert_allclose(chosen.counts / 1e8, chosen.weights, atol=1e-7)
@@ -167,17 +192,23 @@ def test_independent_arms_are_measured_as_their_gaps_ask_for() -> None:
 def test_a_tie_at_the_level_is_aimed_at_as_closely_as_can_be(half: float) -> None:
     gaps = np.array([0.0, 1.0, -1.0])
     made = rule(domain=sl.Domain(np.eye(3)))
-    chosen = made.choose(seen(gaps, half))
+    chosen = made.choose(gaps, half)
     assert np.isfinite(proof(chosen).value)
     ridge = RADIUS**2 * 0.25 / 100
-    expected = complexity(made.features.array, aims(gaps, np.full(3, half)), chosen.weights, ridge=ridge)
+    expected = complexity(made.arms, aims(gaps, np.full(3, half)), chosen.weights, ridge=ridge)
     assert proof(chosen).value == pytest.approx(expected, rel=1e-3)
     if not half:
         assert chosen.weights[0] > 0.98
 
 
 def test_where_nothing_is_uncertain_and_everything_is_at_the_level_all_count_alike() -> None:
-    chosen = rule(domain=sl.Domain(np.eye(4))).choose(seen(np.zeros(4), 0.0))
+    chosen = rule(domain=sl.Domain(np.eye(4))).choose(np.zeros(4), 0.0)
+    np.testing.assert_allclose(chosen.weights, 0.25, atol=0.02)
+
+
+def test_as_long_as_nothing_limits_f_all_count_alike() -> None:
+    made = rule(domain=sl.Domain(np.eye(4)))
+    chosen = made.choose(np.array([0.1, 0.2, 0.0, -9.0]), np.array([0.1, 0.1, 0.1, np.inf]))
     np.testing.assert_allclose(chosen.weights, 0.25, atol=0.02)
 
 
@@ -185,11 +216,11 @@ def test_points_without_features_are_not_aimed_at() -> None:
     domain = sl.Domain(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     made = rule(domain=domain)
     np.testing.assert_array_equal(made.reached, [False, True, True])
-    chosen = made.choose(seen(np.array([1e-9, 0.5, 0.5]), 0.1))
+    chosen = made.choose(np.array([1e-9, 0.5, 0.5]), 0.1)
     assert chosen.weights[0] < 1e-3
     assert chosen.counts[0] <= 1
     # Where only such a point is left, a measurement elsewhere is as good as any.
-    last = made.choose(seen(np.array([1e-9, 0.5, 0.5]), 0.1, undecided=np.array([True, False, False])))
+    last = made.choose(np.array([1e-9, 0.5, 0.5]), 0.1, undecided=np.array([True, False, False]))
     assert last.counts.sum() == 100
 
 
@@ -211,7 +242,8 @@ def test_a_point_that_seems_out_needs_its_clearest_pair_and_others_need_all(seed
         if estimates[x, clearest] < 0:
             open_ = [clearest] if open_ and made.reached[x, clearest] else []
         expected[x, open_] = True
-    wanted = made._wanted(undecided, estimates, np.zeros(n, dtype=np.bool_))
+    view = made.seen(estimates, 0.5, undecided=undecided)
+    wanted = _wanted(view, estimates, np.zeros(n, dtype=np.bool_))
     np.testing.assert_array_equal(wanted, expected if expected.any() else made.reached)
 
 
@@ -219,7 +251,7 @@ def test_zero_pairs_are_not_aimed_at() -> None:
     made = rule(sl.FractionOfMax(0.5), sl.Domain(np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])))
     assert not made.reached[0, 1]  # 1 - 2 / 2
     assert made.reached.sum() == 8
-    chosen = made.choose(seen(np.ones((3, 3)), 0.5))
+    chosen = made.choose(np.ones((3, 3)), 0.5)
     assert np.isfinite(proof(chosen).value)
 
 
@@ -233,8 +265,7 @@ def test_money_goes_where_information_is_cheap() -> None:
     counts = rng.integers(0, 20, N)
     made = rule(noise=noise, cost=cost)
     gaps, half = TRUTH - LEVEL, rng.uniform(0.1, 2.0, N)
-    view = seen(gaps, half, counts=counts, pending=(3, 3, 8), total=50)
-    chosen = made.choose(view)
+    chosen = made.choose(gaps, half, counts=counts, pending=(3, 3, 8), total=50)
     begun = counts + np.bincount([3, 3, 8], minlength=N)
     money = float(begun @ cost) + 50 * float(cost.mean())
     distances = aims(gaps, half)
@@ -242,7 +273,7 @@ def test_money_goes_where_information_is_cheap() -> None:
     def value(spent: Array) -> float:
         """Of measurements bought with shares of the money, in units of the cheapest information."""
         information = spent * money / cost / noise**2
-        arms = made.features.array
+        arms = made.arms
         matrix = (arms * information[:, None]).T @ arms + RADIUS**2 * np.eye(arms.shape[1])
         squares = np.einsum("ij,ij->i", arms, np.linalg.solve(matrix, arms.T).T)
         return float((squares / distances**2).max()) * money / float((noise**2 * cost).min())
@@ -258,21 +289,24 @@ def test_money_goes_where_information_is_cheap() -> None:
 
 def test_pairs_do_not_know_costs() -> None:
     goal, estimates = sl.FractionOfMax(0.4), pairwise(1.2 + TRUTH, 0.6)
-    dear, cheap = (rule(goal, cost=cost).choose(seen(estimates, 0.2)) for cost in (np.linspace(1, 1e6, N), 1.0))
+    dear, cheap = (rule(goal, cost=cost).choose(estimates, 0.2) for cost in (np.linspace(1, 1e6, N), 1.0))
     np.testing.assert_array_equal(dear.counts, cheap.counts)
 
 
 # --- certificates
 
 
+def case(made: Made, gaps: Array, **options: Any) -> tuple[GapWeighted, View]:
+    return made.rule, made.seen(gaps, 0.5, **options)
+
+
 CASES: dict[str, tuple[GapWeighted, View]] = {
-    "points": (rule(), seen(TRUTH - LEVEL, 0.5)),
-    "some points": (rule(), seen(TRUTH - LEVEL, 0.5, undecided=np.arange(N) < 5, counts=np.arange(N))),
-    "noise and cost": (
-        rule(noise=np.linspace(0.1, 2, N), cost=np.linspace(3, 1, N)),
-        seen(TRUTH - LEVEL, 0.5, pending=(1, 2)),
+    "points": case(rule(), TRUTH - LEVEL),
+    "some points": case(rule(), TRUTH - LEVEL, undecided=np.arange(N) < 5, counts=np.arange(N)),
+    "noise and cost": case(
+        rule(noise=np.linspace(0.1, 2, N), cost=np.linspace(3, 1, N)), TRUTH - LEVEL, pending=(1, 2)
     ),
-    "pairs": (rule(sl.FractionOfMax(0.4)), seen(pairwise(1.2 + TRUTH, 0.6), 0.5)),
+    "pairs": case(rule(sl.FractionOfMax(0.4)), pairwise(1.2 + TRUTH, 0.6)),
 }
 each = pytest.mark.parametrize(("made", "view"), CASES.values(), ids=CASES)
 
@@ -284,9 +318,10 @@ def test_a_design_proves_the_same_again_without_a_solver(
     found = proof(made.choose(view))
     assert found.value <= (1 + 0.02) * found.lower_bound
     monkeypatch.setattr(design, "solve", None)
-    assert made.certify(view, found) == pytest.approx(found.lower_bound, rel=1e-9)
-    assert found.lower_bound <= made.appraise(view, found) <= found.value * (1 + 1e-9)
-    assert made.appraise(view, found) + found.truncation >= found.value * (1 - 1e-9)
+    value, lower_bound = made.review(view, found)
+    assert lower_bound == pytest.approx(found.lower_bound, rel=1e-9)
+    assert found.lower_bound <= value <= found.value * (1 + 1e-9)
+    assert value + found.truncation >= found.value * (1 - 1e-9)
 
 
 @each
@@ -338,8 +373,8 @@ def test_in_small_steps_the_shares_are_followed_as_well() -> None:
 def test_what_was_measured_by_mistake_is_made_good_for() -> None:
     counts = np.array([90, 0, 0])
     made = rule(domain=sl.Domain(np.eye(3)), rtol=1e-4)
-    chosen = made.choose(seen(np.full(3, 0.3), 1e-9, counts=counts, total=10))
+    chosen = made.choose(np.full(3, 0.3), 1e-9, counts=counts, total=10)
     np.testing.assert_allclose(chosen.weights, 1 / 3, atol=0.01)
     assert chosen.counts[0] == 0
-    pending = made.choose(seen(np.full(3, 0.3), 1e-9, counts=counts, pending=(1,) * 44, total=10))
+    pending = made.choose(np.full(3, 0.3), 1e-9, counts=counts, pending=(1,) * 44, total=10)
     np.testing.assert_array_equal(pending.counts, [0, 1, 9])  # 144 / 3 = 48 of each, of which 44 are on their way

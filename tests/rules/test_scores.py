@@ -15,7 +15,7 @@ from scipy.stats import norm
 import superlevel as sl
 from superlevel.arrays import Array
 from superlevel.goals import Bounds, FractionOfMax, Threshold
-from superlevel.records import Batch
+from superlevel.records import Growing
 from superlevel.rules import variance
 from superlevel.rules.ambiguity import Ambiguity, Straddle
 from superlevel.rules.chance import Chance
@@ -23,18 +23,17 @@ from superlevel.rules.lookahead import CERTAIN, Rmile
 from superlevel.rules.sequential import Score, Sequential
 from superlevel.rules.variance import LargestVariance, Mislabelled, Undecided, VarianceReduction, Widest, sampled
 from tests.rules import oracle
-from tests.rules.oracle import LEVEL, WIDTH, Slow, World, counted, in_sequence, world
+from tests.rules.oracle import LEVEL, WIDTH, Slow, World, counted, in_sequence, knowing, posing, world
 
 N = 40
-SAME = np.ones(N)
 RULES: dict[str, tuple[Score, Slow]] = {
-    "lse": (Ambiguity(level=LEVEL), oracle.ambiguity),
-    "straddle": (Straddle(level=LEVEL), oracle.straddle),
+    "lse": (Ambiguity(), oracle.ambiguity),
+    "straddle": (Straddle(), oracle.straddle),
     "lse-imp": (Widest(), oracle.widest),
     "max-variance": (LargestVariance(), oracle.largest_variance),
-    "truvar": (VarianceReduction(weights=Undecided(), cost=SAME), oracle.truvar),
-    "rmile": (Rmile(level=LEVEL), oracle.rmile),
-    "greedy": (VarianceReduction(weights=Mislabelled(goal=Threshold(LEVEL)), cost=SAME), oracle.mislabelled),
+    "truvar": (VarianceReduction(weights=Undecided()), oracle.truvar),
+    "rmile": (Rmile(), oracle.rmile),
+    "greedy": (VarianceReduction(weights=Mislabelled()), oracle.mislabelled),
 }
 CASES = [
     pytest.param(name, kind, seed, seed == 2, id=f"{name}-{kind}-{seed}")
@@ -63,7 +62,7 @@ def test_the_scores_are_those_of_the_formula(name: str, kind: str, seed: int, un
 @pytest.mark.parametrize("seed", range(3))
 def test_truvar_looks_ahead_as_if_it_really_conditioned_on_each_candidate(kind: str, seed: int) -> None:
     here = world(kind, seed, unequal=True)
-    scores = VarianceReduction(weights=Undecided(), cost=SAME).begin(here.view).scores(here.posterior)
+    scores = VarianceReduction(weights=Undecided()).begin(here.view).scores(here.posterior)
     drops = [here.posterior.variance - here.posterior.planned([x]).after.variance for x in range(N)]
     same(scores, np.array([drop[here.view.undecided].sum() for drop in drops]))
 
@@ -80,51 +79,52 @@ def test_rmile_s_gain_is_the_expected_growth_over_all_values_that_a_measurement_
     steps = norm.ppf((np.arange(40_000) + 0.5) / 40_000) * np.sqrt(posterior.variance[x] + posterior.noise[x])
     reached = posterior.mean[:, None] + per_unit * steps - WIDTH * after.deviation[:, None] > LEVEL
     gain = float(reached.mean(axis=1).sum() - sure.sum())
-    scores = Rmile(level=LEVEL).begin(here.view).scores(posterior)
+    scores = Rmile().begin(here.view).scores(posterior)
     assert scores[x] == pytest.approx(max(gain, 1e-6 * posterior.deviation[x] / posterior.deviation.max()), abs=1e-3)
 
 
 def test_rmile_explores_the_least_known_point_where_nothing_is_to_be_gained() -> None:
     here = world("matrix", 1)
     for level in (-1e3, 1e3):
-        scores = Rmile(level=level).begin(here.view).scores(here.posterior)
+        scores = Rmile().begin(posing(here.view, goal=Threshold(level))).scores(here.posterior)
         np.testing.assert_allclose(scores, 1e-6 * here.posterior.deviation / here.posterior.deviation.max())
 
 
 @pytest.mark.parametrize("level", [-4.0, -1.0, 2.0, 5.0])
 def test_what_rmile_leaves_out_is_not_worth_a_millionth(level: float, monkeypatch: pytest.MonkeyPatch) -> None:
     here = world("features", 2)
-    short = Rmile(level=level).begin(here.view).scores(here.posterior)
+    view = posing(here.view, goal=Threshold(level))
+    short = Rmile().begin(view).scores(here.posterior)
     monkeypatch.setattr("superlevel.rules.lookahead.CERTAIN", 4 * CERTAIN)
-    np.testing.assert_allclose(short, Rmile(level=level).begin(here.view).scores(here.posterior), atol=1e-10)
+    np.testing.assert_allclose(short, Rmile().begin(view).scores(here.posterior), atol=1e-10)
 
 
 def test_a_gain_of_one_in_ten_thousand_counts() -> None:
     """Four deviations below the level, one measurement may still take a point across it."""
     domain = sl.Domain(np.eye(3))
     prior = sl.posterior.begin(domain, noise=0.01)
-    view = replace(world("matrix", 0).view, posterior=prior)
+    view = knowing(posing(world("matrix", 0).view, goal=Threshold(4.0)), posterior=prior)
     left = np.sqrt(1 - 1 / 1.0001)
     gain = norm.cdf((-4.0 - WIDTH * left) * np.sqrt(1.0001))
-    np.testing.assert_allclose(Rmile(level=4.0).begin(view).scores(prior), gain, rtol=1e-9)
+    np.testing.assert_allclose(Rmile().begin(view).scores(prior), gain, rtol=1e-9)
 
 
 def test_rmile_s_blocks_do_not_change_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     here = world("matrix", 0)
-    whole = Rmile(level=LEVEL).begin(here.view).scores(here.posterior)
+    whole = Rmile().begin(here.view).scores(here.posterior)
     monkeypatch.setattr("superlevel.rules.lookahead.BLOCK", 3 * N)
-    np.testing.assert_allclose(Rmile(level=LEVEL).begin(here.view).scores(here.posterior), whole, rtol=1e-12)
+    np.testing.assert_allclose(Rmile().begin(here.view).scores(here.posterior), whole, rtol=1e-12)
 
 
 def test_lse_s_intervals_never_grow_and_straddle_does_not_remember() -> None:
     here = world("matrix", 0)
     narrow = Bounds(lower=np.full(N, LEVEL - 0.01), upper=np.full(N, LEVEL + 0.02))
-    view = replace(here.view, intervals=narrow)
-    lse = Ambiguity(level=LEVEL).begin(view).scores(here.posterior)
+    view = knowing(here.view, narrowest=narrow)
+    lse = Ambiguity().begin(view).scores(here.posterior)
     assert lse.max() == pytest.approx(0.01)
     assert np.isneginf(lse[~view.undecided]).all()
-    forgetful = Straddle(level=LEVEL).begin(view).scores(here.posterior)
-    np.testing.assert_array_equal(forgetful, Straddle(level=LEVEL).begin(here.view).scores(here.posterior))
+    forgetful = Straddle().begin(view).scores(here.posterior)
+    np.testing.assert_array_equal(forgetful, Straddle().begin(here.view).scores(here.posterior))
     assert np.isfinite(forgetful).all()
 
 
@@ -135,7 +135,8 @@ def test_chance_takes_every_point_equally_often() -> None:
     chi2 = ((choice.counts - 1000.0) ** 2 / 1000.0).sum()
     assert 15 < chi2 < 80  # 39 degrees of freedom: outside with probability 1e-4
     np.testing.assert_allclose(choice.weights, 1 / N)
-    pairs = Chance().choose(replace(here.view, undecided=np.ones((N, N), dtype=np.bool_)))
+    goal = FractionOfMax(0.2)
+    pairs = Chance().choose(replace(here.view, goal=goal, reading=goal.unread(N)))
     assert len(pairs.counts) == N
 
 
@@ -156,10 +157,10 @@ def test_each_point_of_a_batch_is_the_best_given_those_before(name: str, kind: s
 
 
 @pytest.mark.parametrize("kind", oracle.KINDS)
-@pytest.mark.parametrize("weights", [Undecided(), Mislabelled(goal=Threshold(LEVEL))])
+@pytest.mark.parametrize("weights", [Undecided(), Mislabelled()])
 def test_sums_that_are_updated_are_those_that_are_summed_again(kind: str, weights: variance.Weights) -> None:
     here = world(kind, 1, unequal=True)
-    scorer: Any = VarianceReduction(weights=weights, cost=SAME).begin(here.view)
+    scorer: Any = VarianceReduction(weights=weights).begin(here.view)
     posterior = here.posterior
     for x in (3, 3, 17, 38, 17, 0):
         planned = posterior.planned([x])
@@ -169,8 +170,8 @@ def test_sums_that_are_updated_are_those_that_are_summed_again(kind: str, weight
 
 def test_a_batch_asks_for_further_points_and_a_single_one_does_not_depend_on_it() -> None:
     here = world("matrix", 0)
-    rule = Sequential(score=VarianceReduction(weights=Undecided(), cost=SAME))
-    counts = [rule.choose(replace(here.view, sizes=Batch(size=b))).counts for b in range(1, 6)]
+    rule = Sequential(score=VarianceReduction(weights=Undecided()))
+    counts = [rule.choose(replace(here.view, sizes=Growing(first=b))).counts for b in range(1, 6)]
     for smaller, larger in pairwise(counts):
         assert (larger >= smaller).all()
         assert larger.sum() == smaller.sum() + 1
@@ -186,11 +187,11 @@ def test_costs_divide_the_score(name: str, kind: str) -> None:
     assert isinstance(score, VarianceReduction)
     here = world(kind, 4, batch=6, unequal=True)
     cost = np.random.default_rng(0).uniform(0.5, 4.0, N)
-    costly = replace(score, cost=cost)
-    same(costly.begin(here.view).scores(here.posterior), slow(here.dense, here) / cost)
-    choice = Sequential(score=costly).choose(here.view)
+    costly = posing(here.view, cost=cost)
+    same(score.begin(costly).scores(here.posterior), slow(here.dense, here) / cost)
+    choice = Sequential(score=score).choose(costly)
     np.testing.assert_array_equal(choice.counts, counted(in_sequence(slow, here, cost, 6), N))
-    tenfold = Sequential(score=replace(score, cost=10 * cost)).choose(here.view)
+    tenfold = Sequential(score=score).choose(posing(here.view, cost=10 * cost))
     np.testing.assert_array_equal(tenfold.counts, choice.counts)
 
 
@@ -201,7 +202,7 @@ def test_costs_divide_the_score(name: str, kind: str) -> None:
 @pytest.mark.parametrize("surprise", [0.5, 3.0])
 def test_weights_fall_with_the_distance_from_the_level(kind: str, surprise: float) -> None:
     here = world(kind, 0, surprise=surprise)
-    weights, rough = Mislabelled(goal=Threshold(LEVEL)).at(here.view)
+    weights, rough = Mislabelled().at(here.view)
     np.testing.assert_allclose(weights, oracle.closeness(here), rtol=1e-8)
     np.testing.assert_allclose(rough, here.rough, rtol=1e-8)
     assert (rough > 0).all() == (here.posterior.roughness > 0) == (surprise > 1)
@@ -211,10 +212,10 @@ def test_a_rough_part_is_told_by_measuring_the_point_itself() -> None:
     here = world("matrix", 0, surprise=3.0)
     roughness, noise = here.posterior.roughness, float(here.posterior.noise[0])
     assert roughness > 0
-    _, rough = Mislabelled(goal=Threshold(LEVEL)).at(here.view)
+    _, rough = Mislabelled().at(here.view)
     times = np.bincount(here.dense.points, minlength=N)
     np.testing.assert_allclose(rough, 1 / (1 / roughness + times / noise))
-    scorer: Any = VarianceReduction(weights=Mislabelled(goal=Threshold(LEVEL)), cost=SAME).begin(here.view)
+    scorer: Any = VarianceReduction(weights=Mislabelled()).begin(here.view)
     planned = here.posterior.planned([5])
     after = scorer.after(here.posterior, planned).own.rough
     assert after[5] == pytest.approx(1 / (1 / roughness + (times[5] + 1) / noise))
@@ -224,7 +225,7 @@ def test_a_rough_part_is_told_by_measuring_the_point_itself() -> None:
 @pytest.mark.parametrize("kind", oracle.KINDS)
 def test_in_the_implicit_problem_what_may_be_the_maximum_matters_too(kind: str) -> None:
     here = world(kind, 2)
-    weights, _ = Mislabelled(goal=FractionOfMax(0.3)).at(here.view)
+    weights, _ = Mislabelled().at(posing(here.view, goal=FractionOfMax(0.3)))
     mean, total = here.dense.mean, here.dense.variance + here.rough
     at_level = (1 + (mean - 0.7 * mean.max()) ** 2 / total) ** -3.0
     at_top = (1 + (mean - mean.max()) ** 2 / total) ** -3.0
@@ -235,8 +236,8 @@ def test_in_the_implicit_problem_what_may_be_the_maximum_matters_too(kind: str) 
 def test_what_is_known_exactly_has_no_weight() -> None:
     domain = sl.Domain(np.array([[0.0], [1.0], [2.0]]))
     here = world("matrix", 0)
-    view = replace(here.view, posterior=sl.posterior.begin(domain, noise=0.1), undecided=oracle.everything(3))
-    weights, rough = Mislabelled(goal=Threshold(0.5)).at(view)
+    view = knowing(posing(here.view, goal=Threshold(0.5)), posterior=sl.posterior.begin(domain, noise=0.1))
+    weights, rough = Mislabelled().at(view)
     np.testing.assert_allclose(weights, [0.0, (1 + 0.25) ** -3, (1 + 0.25 / 4) ** -3])
     np.testing.assert_array_equal(rough, 0.0)
 
@@ -246,18 +247,18 @@ def test_what_is_known_exactly_has_no_weight() -> None:
 
 def sampled_scores(here: World, seed: int, weights: variance.Weights) -> Array:
     view = replace(here.view, seed=seed)
-    scorer = VarianceReduction(weights=weights, cost=SAME).begin(view)
+    scorer = VarianceReduction(weights=weights).begin(view)
     assert isinstance(scorer, variance._Sampled)
     return scorer.scores(here.posterior)
 
 
 @pytest.mark.parametrize(("per_point", "error"), [(8, 0.8), (100, 0.1), (1000, 0.02)])
-@pytest.mark.parametrize("weights", [Undecided(), Mislabelled(goal=Threshold(LEVEL))])
+@pytest.mark.parametrize("weights", [Undecided(), Mislabelled()])
 def test_sampled_sums_are_close(
     per_point: int, error: float, weights: variance.Weights, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = world("matrix", 0, unequal=True)
-    exact = VarianceReduction(weights=weights, cost=SAME).begin(here.view).scores(here.posterior)
+    exact = VarianceReduction(weights=weights).begin(here.view).scores(here.posterior)
     monkeypatch.setattr(variance, "PAIRS", 0)
     monkeypatch.setattr(variance, "SAMPLED", per_point * N)
     scores = np.array([sampled_scores(here, seed, weights) for seed in range(100)])
@@ -266,10 +267,10 @@ def test_sampled_sums_are_close(
 
 def test_a_sample_stands_for_all_in_rmile_too(monkeypatch: pytest.MonkeyPatch) -> None:
     here = world("matrix", 0)
-    exact = Rmile(level=LEVEL).begin(here.view).scores(here.posterior)
+    exact = Rmile().begin(here.view).scores(here.posterior)
     monkeypatch.setattr("superlevel.rules.lookahead.PAIRS", 0)
     monkeypatch.setattr("superlevel.rules.lookahead.SAMPLED", 30 * N)
-    scorers = [Rmile(level=LEVEL).begin(replace(here.view, seed=seed)) for seed in range(1000)]
+    scorers = [Rmile().begin(replace(here.view, seed=seed)) for seed in range(1000)]
     assert all(0 < np.count_nonzero(scorer.factors) <= 30 for scorer in scorers)
     scores = np.array([scorer.scores(here.posterior) for scorer in scorers])
     clear = exact > 0.3 * exact.max()  # elsewhere a sample's loss may count as no gain
@@ -278,16 +279,16 @@ def test_a_sample_stands_for_all_in_rmile_too(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_sampled_batch_follows_its_covariances(monkeypatch: pytest.MonkeyPatch) -> None:
     here = world("matrix", 0, batch=5)
-    exact = Sequential(score=VarianceReduction(weights=Undecided(), cost=SAME)).choose(here.view)
+    exact = Sequential(score=VarianceReduction(weights=Undecided())).choose(here.view)
     monkeypatch.setattr(variance, "PAIRS", 0)
     monkeypatch.setattr(variance, "SAMPLED", 10_000 * N)
-    scorer: Any = VarianceReduction(weights=Undecided(), cost=SAME).begin(here.view)
+    scorer: Any = VarianceReduction(weights=Undecided()).begin(here.view)
     posterior = here.posterior
     for x in (4, 4, 21):
         planned = posterior.planned([x])
         scorer, posterior = scorer.after(posterior, planned), planned.after
         np.testing.assert_allclose(scorer.columns, posterior.covariance.columns(scorer.targets), atol=1e-12)
-    choice = Sequential(score=VarianceReduction(weights=Undecided(), cost=SAME)).choose(here.view)
+    choice = Sequential(score=VarianceReduction(weights=Undecided())).choose(here.view)
     np.testing.assert_array_equal(choice.counts, exact.counts)
 
 

@@ -17,6 +17,7 @@ from rich.text import Text
 from superlevel import kernels
 from superlevel.arrays import Array, as_number
 from superlevel.cli.goal import HELP, as_goal
+from superlevel.cli.options import option
 from superlevel.cli.study import common
 from superlevel.domain import Domain, read_columns, read_values
 from superlevel.errors import InputError
@@ -52,7 +53,7 @@ def run(
         float | None,
         typer.Option("--fraction-of-max", help="Find the points within this fraction of the maximum: 0.1 is 10 %."),
     ] = None,
-    words: Annotated[str | None, typer.Option("--goal", metavar="WORDS", help=HELP)] = None,
+    text: Annotated[str | None, typer.Option("--goal", metavar="TEXT", help=HELP)] = None,
     columns: Annotated[
         list[str] | None, typer.Option("--column", help="A coordinate; once for each. Default: all but the guess.")
     ] = None,
@@ -63,7 +64,7 @@ def run(
             "9 * RBF([0.4, 2]) has a standard deviation of 3 and a length for each coordinate."
         ),
     ] = "linear",
-    mean: Annotated[float, typer.Option(help="Known mean of f, taken off first.")] = 0.0,
+    mean: Annotated[float, option("mean")] = 0.0,
     norm: Annotated[
         str | None,
         typer.Option(
@@ -76,11 +77,9 @@ def run(
         str | None,
         typer.Option(metavar=NUMBERS, help="B with |f - mean| <= B. Default: 1.5 times what the guess reaches."),
     ] = None,
-    delta: Annotated[str, typer.Option(metavar=NUMBERS, help="Allowed probability of any wrong label.")] = "0.1",
-    tolerance: Annotated[
-        str, typer.Option(metavar=NUMBERS, help="Points this near to the level may get either label.")
-    ] = "0",
-    ridge: Annotated[float | None, typer.Option(help="Regularisation; larger is cheaper and blurs more.")] = None,
+    delta: Annotated[str, option("delta", metavar=NUMBERS)] = "0.1",
+    tolerance: Annotated[str, option("tolerance", metavar=NUMBERS)] = "0",
+    ridge: Annotated[float | None, option("ridge")] = None,
     out: Annotated[Path | None, typer.Option(help="Also write everything to this CSV file.")] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Draw measurements against the norms, of which there are several, to this PNG.")
@@ -104,7 +103,7 @@ def run(
     Example: superlevel plan harbour.csv --guess depth --threshold 20 --noise 0.3,0.5,1 --norm 1,2,4,8 --mean 18
     --kernel "9 * RBF(0.4)" --tolerance 1 --picture norms.png
     """
-    goal = as_goal(threshold, fraction, words)
+    goal = as_goal(threshold, fraction, text)
     ranges = _ranges(noise=noise, norm=norm, bound=bound, delta=delta, tolerance=tolerance)
     _check_files(out, picture, ranges)
     values = read_values(points, guess)
@@ -203,7 +202,7 @@ def _title(values: Array, goal: Goal) -> str:
     """How many points are in each class by the guess, and how near the nearest is to a level."""
     counts = goal.counts(goal.signs(values))
     if len(goal.groups) == 2:
-        (level,) = goal.levels or (goal.share * float(values.max()),)
+        (level,) = goal.levels_at(values)
         classes, what = f"{counts[goal.groups[1]]} above {level:g}", "it"
     else:
         classes, what = ", ".join(f"{name}: {counts[name]}" for name in reversed(goal.groups)), "its level"

@@ -153,7 +153,11 @@ class Estimated:
         return True
 
     def prior(self, problem: Problem) -> EstimatedBelief:
-        self.inner.prior(stand_in(problem))  # what the confidence needs besides is missed here, not after the pilot
+        complete = stand_in(problem)
+        self.inner.prior(complete)  # what the confidence needs besides is missed here, not after the pilot
+        if self.inner.guarantee(complete).probability is not None:
+            remedy = "a guarantee needs kernel, noise and mean to be given: give them, or confidence='posterior'"
+            raise InputError("fit", repr(problem.fit), remedy)
         none = Data(points=np.empty(0, dtype=np.int64), values=np.empty(0), noise=np.empty(0))
         pilot = estimation.pilot_size(problem.domain.points.shape[1], SIZE)
         return EstimatedBelief(

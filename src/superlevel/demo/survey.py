@@ -142,7 +142,6 @@ def campaign(sea: Sea, survey: Survey, label: str, storage: Storage, *, watch: W
         draws = [np.random.default_rng([survey.seed, ticket.number, SONAR]) for ticket in tickets]
         pings = [sonar.measure(np.array([t.point]), rng)[0] for t, rng in zip(tickets, draws, strict=True)]
         study.tell(tickets.measured(pings))
-    study.note()  # for `superlevel study status`
     if watch is not None:
         watch(label, survey.pings)
     return study
@@ -185,8 +184,8 @@ def _opened(sea: Sea, survey: Survey, label: str, storage: Storage) -> Study | N
         return None
     study = Study.open(storage, name, worker=WORKER)
     made = study.ledger.created
-    given = (made.method, made.seed, made.batch, made.threshold, made.noise)
-    wanted = (LABELS[label], survey.seed, survey.batch, survey.level, survey.deviation)
+    given = (made.method, made.seed, made.batch, study.ledger.goal, made.problem["noise"])
+    wanted = (LABELS[label], survey.seed, survey.batch, Threshold(survey.level), survey.deviation)
     if given != wanted or not np.array_equal(made.points, sea.places):
         raise InputError("store", f"one with another study {name!r}", "give another one")
     return study

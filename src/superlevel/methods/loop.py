@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel import findings
-from superlevel.arrays import Array, Labels, as_points, as_seed, as_vector, frozen
-from superlevel.confidence.protocol import AnyConfidence, describe
+from superlevel.arrays import Labels, as_points, as_seed, as_vector, frozen
+from superlevel.confidence.protocol import AnyConfidence
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import UNDECIDED, Bounds, Goal, Reading, decided
@@ -228,7 +228,7 @@ class Method:
         """Of the method and the problem, as they were given: numbers that a solver computed may change with it."""
         problem = self.problem
         given = (
-            *(self.name, self.permanent, self.rule, self.sizes, describe(self.confidence)),
+            *(self.name, self.permanent, self.rule, self.sizes, self.confidence),
             *(problem.goal, problem.bound, problem.norm, problem.delta, problem.mean, problem.tolerance),
             *(problem.misspecification, problem.ridge, problem.fit, _parameters(problem.domain.kernel)),
         )
@@ -281,10 +281,16 @@ class Method:
             raise InputError(field, "told already", "give each plan's values once")
 
     def _outside(self, state: State) -> tuple[Finding, ...]:
-        """Whether all points got the same label because no level is among the measured values at all."""
-        levels, (weights, means) = self.goal.levels, state.belief.averages
+        """Whether all points got the same label because no level is among the measured values at all.
+
+        A belief in rounds knows the last round only, which measures little more than the points that were left.
+        """
+        levels = self.goal.levels
+        if state.stop is not Stop.DECIDED or not levels or self.confidence.in_rounds or np.ptp(state.labels):
+            return ()
+        weights, means = state.belief.averages
         measured = weights > 0
-        if state.stop is not Stop.DECIDED or not levels or np.count_nonzero(measured) <= 1 or np.ptp(state.labels):
+        if np.count_nonzero(measured) <= 1:
             return ()
         room = OUTSIDE / np.sqrt(weights[measured].max())
         low, high = float(means[measured].min()), float(means[measured].max())
@@ -317,14 +323,3 @@ def _parameters(kernel: Any) -> str:
     known = kernel.get_params() if hasattr(kernel, "get_params") else {}
     exact = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in known.items()}
     return repr((kernel, sorted((name, repr(value)) for name, value in exact.items())))
-
-
-def merged(batches: Iterable[Batch], deviations: Array) -> Batch:
-    """Several batches as one that nobody planned; ``deviations`` (n,) are those of measurements without their own."""
-    listed = list(batches)
-    points = np.concatenate([np.empty(0, dtype=np.int64), *(batch.points for batch in listed)])
-    values = np.concatenate([np.empty(0), *(batch.values for batch in listed)])
-    if all(batch.noise is None for batch in listed):
-        return Batch(points=points, values=values)
-    own = [deviations[batch.points] if batch.noise is None else batch.noise for batch in listed]
-    return Batch(points=points, values=values, noise=np.concatenate(own))

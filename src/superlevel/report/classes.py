@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_hex, to_rgb
 
-from superlevel.arrays import Mask
-from superlevel.goals import ABOVE, BELOW, UNDECIDED
-from superlevel.report.campaign import UNDECIDED_CLASS, Campaign
+from superlevel.arrays import Labels, Mask
+from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes
+from superlevel.report.campaign import Campaign
 
 # Orange and blue stay apart for any colour vision. In grey, above is dark, below is light, and undecided is hatched.
 # The classes between several levels have colours between those two.
@@ -41,15 +42,20 @@ class Class:
 
 
 def drawn(campaign: Campaign) -> tuple[Class, ...]:
-    """The classes in the order in which they are named: from the highest, and undecided points before the lowest."""
-    return tuple(_class(campaign, number, name) for number, name in campaign.words.items())
+    """The classes of a campaign, in the order in which they are named."""
+    return of_labels(campaign.labels, campaign.groups)
 
 
-def _class(campaign: Campaign, number: int, name: str) -> Class:
-    points = campaign.classes == number
-    if number == UNDECIDED_CLASS:
-        return Class(name=name, points=points, face=FACES[UNDECIDED], hatch=HATCHES[UNDECIDED])
-    return Class(name=name, points=points, face=_between(number / (len(campaign.groups) - 1)))
+def of_labels(labels: Labels, groups: Sequence[str]) -> tuple[Class, ...]:
+    """The classes from the highest, with undecided points before the lowest; groups are their names from the lowest."""
+    lowest, highest = classes(labels)
+    sure = lowest == highest
+    found = [
+        Class(name=name, points=sure & (lowest == c), face=_between(c / (len(groups) - 1)))
+        for c, name in enumerate(groups)
+    ]
+    unsure = Class(name="undecided", points=~sure, face=FACES[UNDECIDED], hatch=HATCHES[UNDECIDED])
+    return (*found[:0:-1], unsure, found[0])
 
 
 def _between(part: float) -> str:

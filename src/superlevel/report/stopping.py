@@ -63,6 +63,11 @@ class Stopping:
     """In which sense the labels are right."""
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """The name of each class, from the lowest."""
+        return ("below", "above") if self.problem is None else self.problem.goal.groups
+
+    @property
     def counted(self) -> Mask:
         """(n,) the points that the lower bound is for."""
         return decided(self.labels)
@@ -161,7 +166,7 @@ class Stopping:
 
     def _words(self) -> list[str]:
         """(n,) the name of the class of every point."""
-        groups = () if self.problem is None else self.problem.goal.groups
+        groups = self.groups
         lowest, highest = (ends.tolist() for ends in classes(self.labels))
         return [groups[low] if low == high else UNSURE for low, high in zip(lowest, highest, strict=True)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from numpy.typing import ArrayLike
@@ -32,8 +32,8 @@ class Estimator:
 
     name: str
     """As messages have it."""
-    estimate: Estimate
-    deviation: Deviation
+    estimate: Estimate = field(repr=False)
+    deviation: Deviation = field(repr=False)
     """Infinite where the count is too small for the estimate."""
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ from superlevel.features import Features, tolerance
 from superlevel.linalg import squared_norms
 from superlevel.records import Choice, View
 from superlevel.rules.chance import Chance
-from superlevel.rules.protocol import Rule
+from superlevel.rules.protocol import DesignRule, Rule
 from superlevel.rules.variance import SAMPLING, Mislabelled, sampled
 from superlevel.rules.worth import Worth, numbers, scaled, worth
 
@@ -25,7 +25,7 @@ CANDIDATES = 500  # points that take part: a design is to take less than a secon
 
 
 @dataclass(frozen=True, kw_only=True)
-class AverageCase(Rule):
+class AverageCase(DesignRule):
     """lambda = argmin over designs of the weighted variance that a batch of b measurements leaves.
 
     With the posterior's own features, Sigma = Phi Phi', and b measurements shared out by lambda, the variances are
@@ -36,8 +36,6 @@ class AverageCase(Rule):
     at once instead of one after the other, with a certificate. In a sample each point has a chance in proportion to
     what it contributes to the sum.
     """
-
-    rtol: float = 0.01
 
     def choose(self, view: View) -> Choice:
         posed = self._posed(view)

@@ -17,9 +17,11 @@ from superlevel.arrays import Mask
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.features import Features, embed, tolerance
+from superlevel.goals import Goal
+from superlevel.problem import Problem
 from superlevel.records import Choice, View
 from superlevel.rules.covariances import SampledWorst
-from superlevel.rules.protocol import Rule
+from superlevel.rules.protocol import DesignRule, Rule
 from superlevel.rules.worth import Worth, numbers, scaled, worth
 
 FIRST_RIDGE = 0.1  # gamma of the first batch in the paper's experiments, 1 / 10, times the largest k(x, x)
@@ -37,11 +39,8 @@ class Posed(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimalDesign(Rule):
+class OptimalDesign(DesignRule):
     """The paper's rounds: lambda_t = argmin over designs of g(lambda; A_t; gamma), in the confidence's features."""
-
-    rtol: float = 0.01
-    """How far from the best design to stop."""
 
     def choose(self, view: View) -> Choice:
         """As many draws from lambda_t as the phase takes."""
@@ -62,14 +61,20 @@ class OptimalDesign(Rule):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorstCase(Rule):
+class WorstCase(DesignRule):
     """The paper's batched design: gamma = 1 / (10 i), in units of the kernel, unless the problem has a ridge.
 
     A kernel that needs too many features is sampled instead (`superlevel.rules.covariances.SampledWorst`).
     """
 
-    rtol: float = 0.01
-    """How far from the best design to stop."""
+    def check(self, problem: Problem, goal: Goal, /) -> None:
+        known = 1.0 if problem.noise is None else problem.noise  # what is estimated is one number for all points
+        if goal.share and worth(known, problem.cost, problem.domain.n) is not None:
+            got = "'worst' with unequal noise or cost for the design of pairs"
+            raise InputError("rule", got, "give 'greedy' or 'average', which weigh them")
+        if problem.ridge == 0:
+            remedy = "a design of a posterior's batch needs one: leave it out, or give one > 0"
+            raise InputError("problem.ridge", 0, remedy)
 
     def choose(self, view: View) -> Choice:
         return self._posed(view).choose(view)
@@ -80,13 +85,8 @@ class WorstCase(Rule):
     def _posed(self, view: View) -> Rule:
         """The rule for this batch, in features if there are few enough of them."""
         problem, share = view.problem, view.goal.share
+        self.check(problem, view.goal)
         differing = worth(problem.known_noise, problem.cost, view.n)
-        if differing is not None and share:
-            got = "'worst' with unequal noise or cost for the design of pairs"
-            raise InputError("rule", got, "give 'greedy' or 'average', which weigh them")
-        if problem.ridge == 0:
-            remedy = "a design of a posterior's batch needs one: leave it out, or give one > 0"
-            raise InputError("problem.ridge", 0, remedy)
         shrinking, first = problem.ridge is None, problem.ridge or _first_ridge(problem.domain)
         found = _features(problem.domain, first / DESIGNS if shrinking else first, self.rtol)
         ridge = first / view.phase if shrinking else first

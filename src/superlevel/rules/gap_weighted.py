@@ -26,7 +26,7 @@ from superlevel import design
 from superlevel.arrays import Array, Indices, Mask, normalised
 from superlevel.features import Features
 from superlevel.records import Choice, View
-from superlevel.rules.protocol import Rule
+from superlevel.rules.protocol import DesignRule
 from superlevel.rules.worth import Worth, costs, numbers, scaled, worth
 
 WIDTH = 0.5  # c: a gap is taken to be at least half of what it may be wrong by
@@ -47,7 +47,7 @@ class _Posed(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GapWeighted(Rule):
+class GapWeighted(DesignRule):
     """The design weighted by the estimated gaps."""
 
     rtol: float = 0.05
@@ -102,6 +102,8 @@ def _aims(view: View, values: Array, wanted: Mask) -> Array:
     """How well to know each direction."""
     bounds = view.belief.bounds(view.goal.share)
     half = (bounds.upper - bounds.lower) / 2
+    if not np.isfinite(half).all():
+        return np.ones_like(half)  # as long as nothing limits f, all count alike
     aims = np.maximum(view.goal.gaps(values, view.reading.labels) + view.problem.tolerance, WIDTH * half)
     largest = TOGETHER * float(half[wanted].max(initial=0.0))
     return np.maximum(aims, max(largest, CLOSEST * float(aims.max())) or 1.0)

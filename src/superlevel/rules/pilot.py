@@ -9,6 +9,8 @@ import numpy as np
 from superlevel import estimation
 from superlevel.arrays import normalised
 from superlevel.design import Design, Review
+from superlevel.goals import Goal
+from superlevel.problem import Problem
 from superlevel.records import Choice, View
 from superlevel.rules.protocol import Rule
 
@@ -18,6 +20,9 @@ class Piloted(Rule):
     """Another rule, after a pilot."""
 
     rule: Rule
+
+    def check(self, problem: Problem, goal: Goal, /) -> None:
+        self.rule.check(problem, goal)
 
     def choose(self, view: View) -> Choice:
         missing = view.belief.pilot - len(view.pending)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
+from superlevel.arrays import as_number
 from superlevel.design import Design, Review
+from superlevel.goals import Goal
+from superlevel.problem import Problem
 from superlevel.records import Choice, View
 
 
@@ -14,6 +18,10 @@ class Rule(ABC):
     A rule is a frozen dataclass whose fields are plain numbers, text or flags, so that a study can store it by its name
     and its parameters. Everything else that it needs is in the view. It may cache what it computes between choices.
     """
+
+    def check(self, _problem: Problem, _goal: Goal, /) -> None:
+        """An InputError where the rule is not for this problem; by default it is for every one."""
+        return
 
     @abstractmethod
     def choose(self, view: View) -> Choice:
@@ -25,3 +33,14 @@ class Rule(ABC):
         None for a rule that makes no designs.
         """
         return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignRule(Rule):
+    """A rule that solves for a design."""
+
+    rtol: float = 0.01
+    """How far from the best design to stop."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rtol", as_number("rtol", self.rtol, above=0.0))

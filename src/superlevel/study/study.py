@@ -41,9 +41,12 @@ from superlevel.study.storage.refusals import check_text
 from superlevel.study.telling import LARGEST, as_list, is_text, resolve
 
 if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and most commands need none of them
+    import pandas as pd
+
     from superlevel.report.campaign import Campaign, Reason
     from superlevel.study.replay import Knowledge, Methods
     from superlevel.study.verification import Verification
+    from superlevel.study.view import StudyView
 
 CLOSED = "the study is closed"
 LONGEST = 100  # letters of a name
@@ -328,6 +331,16 @@ class Study:
         """The latest labels that were computed before; None where there are none, or something was corrected since."""
         return status.earlier(self._ledger, self._storage.noted(self._name))
 
+    def view(self) -> StudyView:
+        """Everything that a status, a report or a web page shows, as one record that JSON can hold."""
+        from superlevel.study.view import view  # noqa: PLC0415
+
+        return view(self._name, self.knowledge, self._storage.leases(self._name))
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas frame with a line for every point: coordinates, label, interval, probability of being above."""
+        return self.view().to_frame()
+
     def reasons(self) -> tuple[Reason, ...]:
         """For each open ticket, the undecided points that a measurement there serves most."""
         from superlevel.study.picture import reasons  # noqa: PLC0415
@@ -345,6 +358,7 @@ class Study:
         from superlevel.report.page import page  # noqa: PLC0415
 
         written = Path(f"{file_name(self._name)}.html" if path is None else path)
+        self.refresh().labels.any()  # they are cached, and verified below
         statement = self.verify().statement
         text = page(self.campaign(), statement)
         with replacing("path", written) as beside:

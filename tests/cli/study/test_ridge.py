@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from superlevel.cli.study.create import SPANNED
+from superlevel.confidence.ridge import SPANNED
 from tests.cli.study.terminal import GIVEN, Terminal, depth, fill, read, write, write_points
 from tests.cli.study.test_create import first_entry
 
@@ -50,7 +50,7 @@ def way_out(shown: str) -> list[list[str]]:
         (("--threshold", 20, "--kernel", "linear", "--noise", 1, "--bound", 30), "ridge", False),
         (("--fraction-of-max", 0.1, *GIVEN[2:6], *NORM), "ridge", False),
         (GIVEN, "posterior", False),
-        ((*GIVEN, *NORM, "--criterion", "greedy"), "posterior", False),
+        ((*GIVEN, *NORM, "--confidence", "posterior", "--rule", "greedy"), "posterior", False),
         ((*KERNEL, *NORM), "posterior", False),
         (("--threshold", 20, "--noise", 0.3, *NORM), "posterior", False),
         ((*GIVEN, *NORM, "--method", "lse"), "posterior", False),
@@ -63,7 +63,7 @@ def test_a_guarantee_is_the_default_where_all_that_it_rests_on_is_given(
 ) -> None:
     write_points(terminal.folder / "points.csv")
     shown = terminal.study("create", "harbour", "--points", "points.csv", *options)
-    assert first_entry(terminal.folder / "superlevel.db")["options"]["confidence"] == confidence
+    assert first_entry(terminal.folder / "superlevel.db")["confidence"]["name"] == confidence
     assert ("all labels are right at every moment with probability 0.9" in shown) == (confidence == "ridge")
     assert (SPANNED in shown) == said
 
@@ -92,8 +92,9 @@ def test_a_mean_that_is_forgotten_is_measured_against_before_anything_is_declare
     [
         ((*GIVEN, "--confidence", "ridge"), "--norm is missing: the ridge confidence needs S"),
         ((*KERNEL, *NORM, "--confidence", "ridge"), "--noise is auto: a guarantee needs kernel, noise and mean"),
-        ((*GIVEN, *NORM, "--confidence", "ridge", "--criterion", "worst"), "the ridge confidence has no such option"),
-        ((*GIVEN, "--norm", 0), "norm is 0.0: give a number > 0"),
+        ((*GIVEN, *NORM, "--confidence", "ridge", "--rule", "worst"), "--rule is 'worst': melk on the ridge confidence has"),
+        ((*GIVEN, *NORM, "--rule", "greedy"), "--rule is 'greedy': melk on the ridge confidence has gap-weighted"),
+        ((*GIVEN, "--norm", 0), "--norm is 0.0: give a number > 0"),
     ],
 )
 def test_what_makes_no_guarantee_is_one_sentence(
@@ -108,9 +109,9 @@ def test_what_makes_no_guarantee_is_one_sentence(
 def test_help_says_what_each_confidence_needs(terminal: Terminal) -> None:
     shown = " ".join(terminal("study", "create", "--help").out.replace("│", " ").split())
     for words in (
-        "with ridge, rips and rkhs",
+        "for ridge, rips and rkhs",
         "for ridge and rkhs",
-        "for rips, and for ridge where there is no --norm",
+        "for rips, and for ridge where there is no norm",
     ):
         assert words in shown
     assert "all labels right at every moment with probability 1 - delta" in shown
@@ -155,9 +156,9 @@ def test_what_is_ten_times_too_small_is_said_by_every_verb_and_the_way_out_works
     assert "nothing to measure now" in shown[2]
     assert terminal.entries() == entries
     assert not (terminal.folder / "more.csv").exists()
-    checks = {check["what"]: check["holds"] for check in terminal.data("study", "verify", "harbour", code=1)["checks"]}
-    assert checks[what] is False
-    assert all(checks[sound] for sound in ("log", "labels", "designs"))
+    checks = {check["assumption"]: check["verdict"] for check in terminal.data("study", "verify", "harbour", code=1)["checks"]}
+    assert checks[what] == "CONTRADICTED"
+    assert all(checks[sound] == "holds" for sound in ("log", "labels", "designs"))
 
     correct, export, create, tell = (words[1:] for words in way_out(told))
     assert correct[:3] == ["study", "correct", "harbour"]
