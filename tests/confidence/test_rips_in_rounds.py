@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import superlevel as sl
-from superlevel.arrays import Array
+from superlevel.arrays import Mask
 from superlevel.records import State
 from tests.worlds import apart
 
@@ -27,10 +27,10 @@ def states(goal: sl.Goal) -> list[State]:
     return found
 
 
-def concerned(state: State) -> Array:
+def concerned(state: State) -> Mask:
     """(n,) the points that the next round is for."""
     undecided = state.undecided
-    return undecided if undecided.ndim == 1 else undecided.any(axis=0) | undecided.any(axis=1)
+    return undecided if undecided.ndim == 1 else np.asarray(undecided.any(axis=0) | undecided.any(axis=1))
 
 
 GOALS = [sl.Threshold(0.0), sl.FractionOfMax(0.5)]

@@ -48,7 +48,7 @@ def test_every_class_of_several_levels_is_drawn_with_its_name(points: Array, goa
 def test_every_level_that_the_mean_crosses_has_a_line(goal: Goal) -> None:
     axes = draw(contoured(lattice(12, 9), goal)).axes[0]
     (lines,) = (each for each in axes.collections if isinstance(each, QuadContourSet))
-    assert lines.levels.tolist() == list(goal.levels)
+    assert list(lines.levels) == list(goal.levels)
     (along, _) = draw(contoured(lattice(40, 1)[:, :1], goal)).axes
     heights = [line.get_ydata() for line in along.lines if str(line.get_label()).startswith("level ")]
     assert heights == [[level, level] for level in goal.levels]

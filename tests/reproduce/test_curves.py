@@ -112,11 +112,11 @@ def test_melk_is_the_papers_batched_one() -> None:
     state = method.init()
     for phase in (1, 2):
         plan = method.ask(state)
-        found = proof(plan)
+        made = proof(plan)
         kernel, points = method.problem.domain.kernel, method.problem.domain.points
         arms, wanted = embed(kernel, points, tol=0), design.targets(0.0, state.undecided)
-        exact = design.review(arms, wanted, found.weights, found.dual, ridge=0.1 / phase)
-        assert found.value == pytest.approx(exact.value, rel=0.01)
+        exact = design.review(arms, wanted, made.weights, made.dual, ridge=0.1 / phase)
+        assert made.value == pytest.approx(exact.value, rel=0.01)
         state, _ = method.tell(state, plan, np.zeros(plan.total))
     assert method.permanent
     assert method.sizes == Growing(first=10)
