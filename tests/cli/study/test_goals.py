@@ -10,7 +10,8 @@ from superlevel.goals import KINDS
 from tests.cli.study.terminal import GIVEN, Terminal, depth, fill, read, write, write_points
 from tests.cli.study.test_create import first_entry
 
-ASSUMED = GIVEN[2:]  # all but the threshold; the depth is between 17.7 and 23.7
+NOISE = 0.1
+ASSUMED = ("--noise", NOISE, *GIVEN[4:])  # all but the threshold; the depth is between 17.7 and 23.7
 GOALS = {
     "between 19 and 22": {"above 22": (22, 99), "between 19 and 22": (19, 22), "below 19": (0, 19)},
     "levels 18.5, 20, 22": {"above 22": (22, 99), "20 to 22": (20, 22), "18.5 to 20": (18.5, 20), "below 18.5": (0, 18.5)},
@@ -45,7 +46,7 @@ def test_a_campaign_from_a_goal_in_words_to_labels_that_verify(terminal: Termina
         suggested = terminal.data("study", "suggest", "harbour")["tickets"]
         assert 1 <= len(suggested) <= 10
         terminal.study("suggest", "harbour", "--csv", "sheet.csv")
-        fill(tmp_path / "sheet.csv")
+        fill(tmp_path / "sheet.csv", NOISE)
         told = terminal.data("study", "tell", "harbour", "sheet.csv")
         assert sum(told["groups"].values()) == 36
         assert told["newly"] - undecided + told["groups"]["undecided"] <= told["revised"]  # both count points
@@ -80,7 +81,9 @@ def test_a_campaign_from_a_goal_in_words_to_labels_that_verify(terminal: Termina
 def test_a_label_that_the_log_does_not_have_is_found(terminal: Terminal, tmp_path: Path, goal: str) -> None:
     write_points(tmp_path / "points.csv")
     terminal.study("create", "harbour", "--points", "points.csv", "--goal", goal, *ASSUMED)
-    terminal.batch()
+    terminal.study("suggest", "harbour", "--csv", "sheet.csv")
+    fill(tmp_path / "sheet.csv", NOISE)
+    terminal.study("tell", "harbour", "sheet.csv")
     terminal.study("export", "harbour", "--out", "labels.csv")
     rows = read(tmp_path / "labels.csv")
     wrong = next(at for at, row in enumerate(rows) if row["label"] != "undecided")
