@@ -358,6 +358,7 @@ class Study:
         from superlevel.report.page import page  # noqa: PLC0415
 
         written = Path(f"{file_name(self._name)}.html" if path is None else path)
+        self.refresh().labels.any()  # they are cached, and verified below
         statement = self.verify().statement
         text = page(self.campaign(), statement)
         with replacing("path", written) as beside:
