@@ -129,7 +129,7 @@ def test_counts_are_those_of_a_posterior_that_is_solved_directly(surveyed: tuple
             at, values = ledger.point[: score.pings], ledger.value[: score.pings]
             gram = kernel(SEA.places)
             solved = np.linalg.solve(gram[np.ix_(at, at)] + SURVEY.deviation**2 * np.eye(len(at)), gram[at])
-            prior = ledger.created.problem["mean"]
+            prior = np.float64(ledger.created.problem["mean"])  # type: ignore[arg-type]
             mean = prior + solved.T @ (values - prior)
             width = 3 * np.sqrt(np.maximum(np.diag(gram) - (solved * gram[at]).sum(axis=0), 0))
             far = np.abs(mean - np.sqrt(20)) > width

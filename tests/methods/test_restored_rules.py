@@ -31,7 +31,7 @@ def test_what_is_no_rule_is_refused_before_it_is_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, parameters: dict[str, Any]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="not a class that derives from superlevel.rules.Rule"):
+    with pytest.raises(InputError, match=r"not a class that derives from superlevel\.rules\.Rule"):
         restore_rule({"name": named, **parameters})
     assert not list(tmp_path.iterdir())
 

@@ -93,7 +93,10 @@ def test_a_mean_that_is_forgotten_is_measured_against_before_anything_is_declare
     [
         ((*GIVEN, "--confidence", "ridge"), "--norm is missing: the ridge confidence needs S"),
         ((*KERNEL, *NORM, "--confidence", "ridge"), "--noise is auto: a guarantee needs kernel, noise and mean"),
-        ((*GIVEN, *NORM, "--confidence", "ridge", "--rule", "worst"), "--rule is 'worst': melk on the ridge confidence has"),
+        (
+            (*GIVEN, *NORM, "--confidence", "ridge", "--rule", "worst"),
+            "--rule is 'worst': melk on the ridge confidence has",
+        ),
         ((*GIVEN, *NORM, "--rule", "greedy"), "--rule is 'greedy': melk on the ridge confidence has gap-weighted"),
         ((*GIVEN, "--norm", 0), "--norm is 0.0: give a number > 0"),
     ],
@@ -161,7 +164,9 @@ def test_what_is_ten_times_too_small_is_said_by_every_verb_and_the_way_out_works
     assert "nothing to measure now" in shown[2]
     assert terminal.entries() == entries
     assert not (terminal.folder / "more.csv").exists()
-    checks = {check["assumption"]: check["verdict"] for check in terminal.data("study", "verify", "harbour", code=1)["checks"]}
+    checks = {
+        check["assumption"]: check["verdict"] for check in terminal.data("study", "verify", "harbour", code=1)["checks"]
+    }
     assert checks[what] == "CONTRADICTED"
     assert all(checks[sound] == "holds" for sound in ("log", "labels", "designs"))
 

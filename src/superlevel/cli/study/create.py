@@ -48,7 +48,14 @@ def run(
         ),
     ] = AUTO,
     noise: Annotated[str, option("noise", "Here it is a number, or auto.", metavar="S")] = AUTO,
-    mean: Annotated[str | None, option("mean", "Here it is a number, or auto: it is estimated. Default: auto if the kernel is, else 0.", metavar="M")] = None,
+    mean: Annotated[
+        str | None,
+        option(
+            "mean",
+            "Here it is a number, or auto: it is estimated. Default: auto if the kernel is, else 0.",
+            metavar="M",
+        ),
+    ] = None,
     bound: Annotated[float | None, option("bound")] = None,
     delta: Annotated[float, option("delta")] = 0.1,
     method: Annotated[

@@ -50,7 +50,8 @@ def run(
     """Where to measure next, with the reason for each point.
 
     The points are reserved for you: nobody else gets them while the lease lasts, and until you tell their results you
-    get the same ones again; -n asks for more. Where several people or instruments share one account, give each a --worker.
+    get the same ones again; -n asks for more. Where several people or instruments share one account, give each a
+    --worker.
 
     Example: superlevel study suggest harbour -n 20 --csv sheet.csv
     """
