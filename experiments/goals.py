@@ -1,7 +1,7 @@
 """Three other questions of the same strait: shallower than 20 m, between 20 and 100 m, and a chart of four classes.
 
-Each goal has a study of its own, 400 pings on the square root of the depth with the kernel of `superlevel demo`. Printed
-are the points of each class, and how many of the decided labels are wrong; drawn is the map of each study.
+Each goal has a study of its own: 400 pings on the square root of the depth, with the kernel of `superlevel demo`. It
+prints the points of each class, and how many of the decided labels are wrong, and draws the map of each study.
 
     python -m experiments.goals             # three minutes on two cores; writes out/goals/*.png
 """
@@ -25,7 +25,7 @@ PINGS, BATCH = 400, 20
 GOALS = {
     "shallow": sl.Threshold(np.sqrt(20.0), side="below"),
     "slope": sl.Band(np.sqrt(20.0), np.sqrt(100.0)),
-    "chart": sl.Levels(np.sqrt([5.0, 20.0, 100.0])),
+    "chart": sl.Levels([float(np.sqrt(depth)) for depth in (5.0, 20.0, 100.0)]),
 }
 
 
