@@ -131,10 +131,10 @@ def test_a_phrase_for_no_goal_is_named_with_those_there_are(text: str) -> None:
         ("between 20 and 10", "Band.high is 10.0: give a number > 20"),
         ("levels 5, 5", "Levels.values is [5.0, 5.0]: give levels in ascending order, each once"),
         ("above 1e999", "Threshold.value is inf: give a finite number"),
-        ("within 100 % of the maximum", "FractionOfMax.epsilon is 1.0: give a number > 0 and < 1"),
+        ("within 100 % of the maximum", "percentage is 100.0: give a number > 0 and < 100"),
     ],
 )
-def test_a_phrase_with_a_bad_number_is_refused_as_the_goal_itself_is(text: str, sentence: str) -> None:
+def test_a_bad_number_in_a_phrase_is_named(text: str, sentence: str) -> None:
     with pytest.raises(InputError) as caught:
         parse(text)
     assert str(caught.value) == sentence

@@ -200,6 +200,9 @@ def test_a_pilot_comes_first_and_then_estimates() -> None:
 
 
 def test_before_the_pilot_is_complete_nothing_is_decided_and_the_rest_of_it_is_asked_for() -> None:
+    for name, goal in (("melk", sl.FractionOfMax(0.3)), ("lse", sl.FractionOfMax(0.3)), ("melk", sl.Band(0.1, 0.4))):
+        other = sl.methods.make(name, sl.Problem(sl.Domain(PLACES), goal=goal))
+        assert not other.observe(other.init(), [3, 7], SLOPE[[3, 7]])[0].labels.any()
     method = sl.methods.make("melk", sl.Problem(sl.Domain(PLACES), goal=sl.Threshold(0.3)))
     state, info = method.observe(method.init(), [3, 3, 7, 9, 20], SLOPE[[3, 3, 7, 9, 20]])
     assert state.belief.pilot == 11

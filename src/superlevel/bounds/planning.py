@@ -232,9 +232,7 @@ def _run(case: Case, how: str, error: float, schedule: Schedule, assumes: str) -
 
 def printed_theorem(case: Case) -> Row:
     """The theorem, with the appendix's constants."""
-    return case.row(
-        "theorem as printed", case.upper.printed, "nothing more than the next, but its proof has slips"
-    )
+    return case.row("theorem as printed", case.upper.printed, "nothing more than the next, but its proof has slips")
 
 
 def proved_theorem(case: Case) -> Row:

@@ -123,7 +123,7 @@ def campaign(sea: Sea, survey: Survey, label: str, storage: Storage, *, watch: W
         study = Study.create(
             storage,
             survey.name_of(label),
-            _problem(sea, survey),
+            problem_of(sea, survey),
             method=LABELS[label],
             seed=survey.seed,
             batch=survey.batch,
@@ -160,7 +160,7 @@ def _pilot(sea: Sea, survey: Survey) -> tuple[list[int], list[float]]:
 
 
 @lru_cache(maxsize=1)  # all campaigns have the same one
-def _problem(sea: Sea, survey: Survey) -> Problem:
+def problem_of(sea: Sea, survey: Survey) -> Problem:
     """With the kernel and the mean that make the pilot likeliest."""
     at, values = _pilot(sea, survey)
     start = float(np.ptp(sea.places, axis=0).max()) / 4

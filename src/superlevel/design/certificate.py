@@ -16,6 +16,7 @@ the average tr(B^-1 M) first, and so it certifies designs for a mixture that is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -51,7 +52,7 @@ class Proof:
     def value(self) -> float:
         return self.kept + self.truncation
 
-    @property
+    @cached_property
     def lower_bound(self) -> float:
         if self.average == 0:
             return 0.0  # a mixture of targets that are zero proves nothing

@@ -152,10 +152,10 @@ class FractionByPoints(Implicit):
         undecided = reading.labels == UNDECIDED
         below = undecided & (bounds.upper - tolerance <= lowest)
         above = undecided & (bounds.lower + tolerance >= highest)
-        # Where the tolerance rules out both sides, the middle decides.
-        middle = (bounds.lower + bounds.upper) / 2
-        high = middle > self.level(middle)
-        above, below = above & (high | ~below), below & ~(above & high)
+        if (above & below).any():  # where the tolerance rules out both sides, the middle decides
+            middle = (bounds.lower + bounds.upper) / 2
+            high = middle > self.level(middle)
+            above, below = above & (high | ~below), below & ~(above & high)
         labels = declared(reading.labels, above=above, below=below)
         still = labels == UNDECIDED
         if still.any():

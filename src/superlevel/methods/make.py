@@ -191,14 +191,15 @@ def restore_rule(described: Mapping[str, Any]) -> str | Rule:
         kind: Any = import_module(module)
         for part in path.split("."):
             kind = getattr(kind, part)
-        rule = kind(**parameters)
+        # A log may come from anybody: it must not name any other function to be called with its parameters.
+        if not isinstance(kind, type) or not issubclass(kind, Rule):
+            raise InputError("rule", name, "it is not a class that derives from superlevel.rules.Rule")
+        rule: Rule = kind(**parameters)
     except (ImportError, AttributeError, TypeError) as error:
         remedy = (
             f"this study's rule cannot be loaded ({error}): install the package that has it, or put it on PYTHONPATH"
         )
         raise InputError("rule", name, remedy) from error
-    if not isinstance(rule, Rule):
-        raise InputError("rule", name, "it is not a class that derives from superlevel.rules.Rule")
     return rule
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from tests.cli.study.terminal import GIVEN, Terminal, write_points
 
-
 KNOWN = ("--kernel", "RBF(1)", "--noise", 1)
 
 

@@ -10,10 +10,16 @@ from superlevel.goals import KINDS
 from tests.cli.study.terminal import GIVEN, Terminal, depth, fill, read, write, write_points
 from tests.cli.study.test_create import first_entry
 
-ASSUMED = GIVEN[2:]  # all but the threshold; the depth is between 17.7 and 23.7
-GOALS = {
+NOISE = 0.1
+ASSUMED = ("--noise", NOISE, *GIVEN[4:])  # all but the threshold; the depth is between 17.7 and 23.7
+GOALS: dict[str, dict[str, tuple[float, float]]] = {
     "between 19 and 22": {"above 22": (22, 99), "between 19 and 22": (19, 22), "below 19": (0, 19)},
-    "levels 18.5, 20, 22": {"above 22": (22, 99), "20 to 22": (20, 22), "18.5 to 20": (18.5, 20), "below 18.5": (0, 18.5)},
+    "levels 18.5, 20, 22": {
+        "above 22": (22, 99),
+        "20 to 22": (20, 22),
+        "18.5 to 20": (18.5, 20),
+        "below 18.5": (0, 18.5),
+    },
     "below 20": {"above": (20, 99), "below": (0, 20)},
     "above 20": {"above": (20, 99), "below": (0, 20)},
 }
@@ -45,7 +51,7 @@ def test_a_campaign_from_a_goal_in_words_to_labels_that_verify(terminal: Termina
         suggested = terminal.data("study", "suggest", "harbour")["tickets"]
         assert 1 <= len(suggested) <= 10
         terminal.study("suggest", "harbour", "--csv", "sheet.csv")
-        fill(tmp_path / "sheet.csv")
+        fill(tmp_path / "sheet.csv", NOISE)
         told = terminal.data("study", "tell", "harbour", "sheet.csv")
         assert sum(told["groups"].values()) == 36
         assert told["newly"] - undecided + told["groups"]["undecided"] <= told["revised"]  # both count points
@@ -80,7 +86,9 @@ def test_a_campaign_from_a_goal_in_words_to_labels_that_verify(terminal: Termina
 def test_a_label_that_the_log_does_not_have_is_found(terminal: Terminal, tmp_path: Path, goal: str) -> None:
     write_points(tmp_path / "points.csv")
     terminal.study("create", "harbour", "--points", "points.csv", "--goal", goal, *ASSUMED)
-    terminal.batch()
+    terminal.study("suggest", "harbour", "--csv", "sheet.csv")
+    fill(tmp_path / "sheet.csv", NOISE)
+    terminal.study("tell", "harbour", "sheet.csv")
     terminal.study("export", "harbour", "--out", "labels.csv")
     rows = read(tmp_path / "labels.csv")
     wrong = next(at for at, row in enumerate(rows) if row["label"] != "undecided")
@@ -97,6 +105,28 @@ def test_a_label_that_the_log_does_not_have_is_found(terminal: Terminal, tmp_pat
     *higher, lowest = GOALS[goal]
     known = ", ".join([*higher, "undecided", lowest])
     assert f"wrong.csv, line {wrong + 2}, column 'label' is 'in the middle': give {known}" in ran.err
+
+
+def test_map_page_and_stopping_have_the_classes(terminal: Terminal, tmp_path: Path) -> None:
+    goal = "levels 18.5, 20, 22"
+    write_points(tmp_path / "points.csv")
+    terminal.study("create", "harbour", "--points", "points.csv", "--goal", goal, *ASSUMED)
+    for _ in range(2):
+        terminal.study("suggest", "harbour", "--csv", "sheet.csv")
+        fill(tmp_path / "sheet.csv", NOISE)
+        terminal.study("tell", "harbour", "sheet.csv")
+    terminal.study("plot", "harbour", "--out", "harbour.svg")
+    terminal.study("report", "harbour")
+    picture, page = (tmp_path / "harbour.svg").read_text(), (tmp_path / "harbour.html").read_text()
+    assert picture.count("<svg") == 1
+    assert goal in page
+    for word in (*GOALS[goal], "undecided"):
+        assert word in page
+    terminal.study("export", "harbour", "--what", "stopping", "--out", "stopping.csv")
+    terminal.study("export", "harbour", "--out", "labels.csv")
+    stopping, labels = read(tmp_path / "stopping.csv"), read(tmp_path / "labels.csv")
+    assert [row["label"] for row in stopping] == [row["label"] for row in labels]
+    assert all((row["decided"] == "") == (row["label"] == "undecided") for row in stopping)
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def opened(store: str, name: str, *, worker: str | None = None) -> tuple[Storage
 
 def me() -> str:
     """The same worker in every command of the same person."""
-    from superlevel.study.study import person  # noqa: PLC0415
+    from superlevel.study.checks import person  # noqa: PLC0415
 
     return person()
 

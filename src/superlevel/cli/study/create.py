@@ -48,7 +48,14 @@ def run(
         ),
     ] = AUTO,
     noise: Annotated[str, option("noise", "Here it is a number, or auto.", metavar="S")] = AUTO,
-    mean: Annotated[str | None, option("mean", "Here it is a number, or auto: it is estimated. Default: auto if the kernel is, else 0.", metavar="M")] = None,
+    mean: Annotated[
+        str | None,
+        option(
+            "mean",
+            "Here it is a number, or auto: it is estimated. Default: auto if the kernel is, else 0.",
+            metavar="M",
+        ),
+    ] = None,
     bound: Annotated[float | None, option("bound")] = None,
     delta: Annotated[float, option("delta")] = 0.1,
     method: Annotated[
@@ -176,13 +183,13 @@ def _rows(study: Study) -> list[tuple[str, str]]:
 
     ledger, known = study.ledger, study.knowledge
     given = ledger.created
-    defaults = {field.name: field.show(field.default) for field in FIELDS}
-    stated = [(name, text) for name, text in assumptions(ledger, known) if text != defaults.get(name)]
-    in_rounds = known.method is not None and known.method.confidence.in_rounds
+    confidence = None if known.method is None else known.method.confidence
+    usual = {field.name for field in FIELDS if given.problem[field.name] == field.default} - {"noise", "mean"}
+    usual -= frozenset() if confidence is None else confidence.uses & {"delta"}  # a promise states its probability
     return [
         ("question", ledger.goal.ask(ledger.n)),
         ("coordinates", ", ".join(given.names)),
-        *stated,
-        ("batches", "rounds" if in_rounds else f"of {given.batch:,}"),
+        *((name, text) for name, text in assumptions(ledger, known) if name not in usual),
+        ("batches", "rounds" if confidence is not None and confidence.in_rounds else f"of {given.batch:,}"),
         ("guarantee", guarantee(known.method)),
     ]
