@@ -168,8 +168,8 @@ def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     path = tmp_path / "points.csv"
     write_csv(example(lattice(3, 3)), path)
     before = path.read_bytes()
-    broken = example(lattice(4, 4), labels=np.full(16, 7, dtype=np.int8))  # no such label
-    with pytest.raises(KeyError):
+    broken = example(lattice(4, 4), labels=np.zeros(15, dtype=np.int8))  # one is missing
+    with pytest.raises(ValueError, match="zip"):
         write_csv(broken, path)
     assert path.read_bytes() == before
 
