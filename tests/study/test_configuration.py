@@ -159,7 +159,10 @@ class Own(RBF):  # type: ignore[misc]
         ({"problem": GREEDY.problem(domain=sl.Domain(X, Own(0.2)))}, "Own is not in the table"),
         ({"problem": GREEDY.problem(domain=sl.Domain(X, RBF(0.2), names=["value"]))}, "value"),
         ({"problem": GREEDY.problem(domain=sl.Domain(X, RBF(0.2), names=["\ud800"]))}, r"names[0] is '\ud800'"),
-        ({"problem": GREEDY.problem(goal=sl.FractionOfMax(0.1)), "method": "straddle"}, "straddle is not for this goal"),
+        (
+            {"problem": GREEDY.problem(goal=sl.FractionOfMax(0.1)), "method": "straddle"},
+            "straddle is not for this goal",
+        ),
         ({"problem": GREEDY.problem(goal=sl.Band(0.1, 0.2)), "method": "rmile"}, "rmile is not for this goal"),
         ({"method": "magic"}, "'magic': choose out of melk"),
         ({"method": 5}, "method is 5"),

@@ -13,8 +13,8 @@ import superlevel as sl
 from superlevel import estimation, hyperparameters, kernels
 from superlevel.arrays import Array
 from superlevel.errors import InputError
-from superlevel.study import Result, Study
 from superlevel.estimation import Data
+from superlevel.study import Result, Study
 from superlevel.study.configuration import problem_of
 from superlevel.study.fitting import fitted
 from tests.study.campaigns import FIT, GREEDY, NOISE, TRUTH, N, X
