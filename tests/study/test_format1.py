@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from superlevel.errors import InputError
 from superlevel.records import Stop
 from superlevel.study import Study
 from superlevel.study.events import DamagedError
@@ -127,10 +128,18 @@ def test_batches_of_the_ridge_confidence_stay_as_large_as_they_were(store: str) 
 
 def test_damage_is_refused_as_damage_in_the_format_before_too(store: str) -> None:
     entries = open_storage(store).read("greedy")
-    for change in ({"options": 5}, {"colour": "red"}, {"threshold": "high"}, {"noise": "loud"}):
+    for change, kind, sentence in (
+        ({"options": 5}, DamagedError, "entry 1, goal"),
+        ({"colour": "red"}, DamagedError, "entry 1, colour"),
+        ({"noise": "loud"}, DamagedError, "entry 1, problem.noise"),
+        ({"threshold": "high"}, InputError, "Threshold.value is 'high'"),
+        ({"options": {"confidence": "faith"}}, InputError, "confidence is 'faith'"),
+        ({"options": {"criterion": "best"}}, InputError, "rule is 'best'"),
+        ({"options": {"beta": "wide"}}, InputError, "Posterior.beta is 'wide'"),
+    ):
         payload = json.dumps(json.loads(entries[0].payload) | change)
         storage = bare(rechained([(entries[0].kind, entries[0].at, payload)]))
-        with pytest.raises((DamagedError, ValueError)):
+        with pytest.raises(kind, match=sentence):
             Study.open(storage, NAME).status()
     assert from_format_1({"options": 5}) == {"options": 5}
 
