@@ -62,7 +62,7 @@ def problems(draw: st.DrawFn) -> sl.Problem:
         misspecification=draw(st.floats(0, 1e3)),
         tolerance=draw(st.floats(0, 1e3)),
         ridge=draw(st.none() | st.floats(0, 1e3)),
-        fit=draw(st.lists(st.sampled_from(["noise", "mean"]), unique=True)),
+        fit=draw(st.lists(st.sampled_from(["noise", "mean"]), unique=True).map(tuple)),
     )
 
 

@@ -226,6 +226,26 @@ def test_a_newer_format_is_refused_and_not_called_damaged(more: dict[str, object
         verify(NAME, storage)
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"confidence": {"name": "posterior", "colour": "red"}},
+            "confidence is {'name': 'posterior', 'colour': 'red'}",
+        ),
+        ({"confidence": {"name": "faith"}}, "confidence is 'faith'"),
+        ({"confidence": {}}, "confidence is None"),
+        ({"goal": {"kind": "contour"}}, "goal is 'contour': this version knows band"),
+        ({"goal": {"kind": "threshold", "colour": "red"}}, "goal is {'kind': 'threshold', 'colour': 'red'}"),
+        ({"rule": {"name": "fastest"}}, "rule is 'fastest'"),
+    ],
+)
+def test_parts_that_this_version_does_not_know_are_named(change: dict[str, Any], sentence: str) -> None:
+    study = Study.open(forged(GREEDY.create(), "created", lambda payload: payload.update(change)), NAME)
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        study.status()
+
+
 def test_a_damaged_beginning_is_called_damaged() -> None:
     for change in (lambda payload: payload.pop("format"), lambda payload: payload.update(colour="red")):
         with pytest.raises(DamagedError, match="entry 1"):

@@ -384,7 +384,7 @@ def test_the_level_of_a_fraction_is_where_the_mean_says() -> None:
     study.tell([Result(point=k, value=float(TRUTH[k])) for k in range(len(X))])
     mean = study.knowledge.mean
     assert mean is not None
-    assert study.knowledge.levels == (pytest.approx(0.7 * mean.max()),)
+    assert study.knowledge.levels == pytest.approx((0.7 * mean.max(),))
     assert PAIR_ROUNDS.create().knowledge.levels == MILK.create().knowledge.levels == ()
 
 

@@ -328,7 +328,7 @@ def test_a_correction_that_was_overtaken_is_made_anew(monkeypatch: pytest.Monkey
     monkeypatch.setattr(ada._storage, "turn", later)
     with pytest.raises(InputError, match="ticket is 1, which is withdrawn"):
         ada.correct(1, 3.0)
-    assert ada.ledger.fate[0] == Fate.WITHDRAWN
+    assert ada.refresh().ledger.fate[0] == Fate.WITHDRAWN
 
 
 class Crew:

@@ -350,7 +350,7 @@ def residuals(study: Study) -> tuple[float, float]:
     points, values = ledger.point[at], ledger.value[at]
     method = study.knowledge.method
     assert method is not None
-    variance = np.full(len(at), np.square(method.problem.noise))
+    variance = np.full(len(at), np.square(method.problem.known_noise))
     variance = np.where(np.isnan(ledger.noise[at]), variance, ledger.noise[at] ** 2)
     spread, freedom, means, left = 0.0, 0, [], []
     for point in np.unique(points):

@@ -97,7 +97,10 @@ def as_confidence(given: str | Mapping[str, Any] | AnyConfidence) -> AnyConfiden
     kind = CONFIDENCES.get(str(parameters.pop("name", None)))
     if kind is None:
         raise InputError("confidence", repr(given.get("name")), f"choose out of {', '.join(CONFIDENCES)}")
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()})
+    try:
+        return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()})
+    except TypeError as error:
+        raise InputError("confidence", repr(dict(given)), f"give what describe() wrote ({error})") from error
 
 
 def choose_confidence(
