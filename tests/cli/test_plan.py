@@ -147,7 +147,10 @@ def test_a_guess_exactly_at_the_level_never_ends_without_a_tolerance(survey: Pat
         ),
     ],
 )
-def test_bad_input_is_one_sentence(survey: Path, arguments: list[str], sentence: str) -> None:
+def test_bad_input_is_one_sentence(
+    survey: Path, arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(survey.parent)  # the folder of the project may be read-only
     with pytest.raises(InputError, match=sentence):
         CliRunner().invoke(app, ["plan", str(survey), *arguments], catch_exceptions=False)
 

@@ -18,7 +18,7 @@ from superlevel.goals import Threshold, summary
 from superlevel.report.campaign import COLUMNS, WORDS, Campaign, Reason, headings, rows, write_csv
 
 
-def example(points: Array, **given: Any) -> Campaign:
+def example(points: Array, /, **given: Any) -> Campaign:
     """A campaign midway: f is the first coordinate plus half the others, known better near the measured points."""
     rng = np.random.default_rng(len(points))
     n, dimension = points.shape
