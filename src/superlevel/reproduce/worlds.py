@@ -79,7 +79,8 @@ class Gp(Line):
 class Cosine(Line):
     """Misspecified: cos(8 pi x), the same for each seed."""
 
-    def __call__(self, seed: int) -> World:  # noqa: ARG002  only the measurements are random
+    def __call__(self, _seed: int, /) -> World:
+        """Only the measurements are random."""
         places = np.linspace(0, 1, self.points)
         return self.at(places[:, None], np.cos(8 * np.pi * places))
 
@@ -88,7 +89,7 @@ class Cosine(Line):
 class Plane(Line):
     """Misspecified: cos(2 pi x) sin(2 pi y) on a grid with that many points a side, the same for each seed."""
 
-    def __call__(self, seed: int) -> World:  # noqa: ARG002
+    def __call__(self, _seed: int, /) -> World:
         places = square(np.linspace(0, 1, self.points))
         return self.at(places, np.cos(2 * np.pi * places[:, 0]) * np.sin(2 * np.pi * places[:, 1]))
 
