@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import LinAlgError
 
 from superlevel.design.certificate import Evaluation, evaluate
-from superlevel.design.newton import Iterate, LocalTargets, joined, step
+from superlevel.design.newton import Iterate, LocalTargets, step
 from superlevel.design.problem import design_problem
 
 from .oracle import Array, Instance
@@ -36,6 +36,11 @@ def seen_from(seen: Evaluation, positions: int, dtype: type[np.floating] = np.fl
         variances=(targets**2).sum(axis=1),
         gains=seen.gains,
     )
+
+
+def joined(*, weights: Array, reduced: Array, price: float, mixture: Array, slack: Array, level: float) -> Iterate:
+    primal, dual = np.concatenate([weights, slack]), np.concatenate([reduced, mixture])
+    return Iterate(primal=primal, dual=dual, level=level, price=price, arms=len(weights))
 
 
 def somewhere(local: LocalTargets, weights: Array, mixture: Array, *, seed: int = 1) -> Iterate:

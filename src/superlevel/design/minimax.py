@@ -13,7 +13,7 @@ from superlevel.arrays import normalised
 from superlevel.design.active_set import ActiveSet, apart, begin, blurred, entering, largest
 from superlevel.design.certificate import Evaluation, evaluate
 from superlevel.design.inner import Ended, Inner, headroom, multiplied
-from superlevel.design.newton import Iterate, LocalTargets, joined
+from superlevel.design.newton import Iterate, LocalTargets
 from superlevel.design.problem import DesignProblem
 from superlevel.design.result import Design
 from superlevel.design.targets import from_dual
@@ -85,14 +85,8 @@ class _Inner(Inner[Evaluation]):
         variances = seen.mixed_variances / seen.average
         level = float(variances.max()) * (1 + headroom(seen))
         arms = super().centred(active, seen)
-        return joined(
-            weights=arms.weights,
-            reduced=arms.reduced,
-            price=arms.price,
-            mixture=active.mixture,
-            slack=level - variances,
-            level=level,
-        )
+        primal, dual = np.concatenate([arms.primal, level - variances]), np.concatenate([arms.dual, active.mixture])
+        return replace(arms, primal=primal, dual=dual, level=level)
 
     def local(self, seen: Evaluation, unit: float, dtype: type[np.floating]) -> LocalTargets:
         # Only products of an arm and a target, and of a root and an arm, occur: the unit may be shared out.

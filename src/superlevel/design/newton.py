@@ -73,20 +73,6 @@ class Iterate:
         return self.dual[self.arms :]
 
 
-def joined(
-    *,
-    weights: Array,  # lambda (m,)
-    reduced: Array,  # z (m,)
-    price: float,
-    mixture: Array,  # w (p,)
-    slack: Array,  # u (p,)
-    level: float,
-) -> Iterate:
-    """An iterate from its parts."""
-    primal, dual = np.concatenate([weights, slack]), np.concatenate([reduced, mixture])
-    return Iterate(primal=primal, dual=dual, level=level, price=price, arms=len(weights))
-
-
 Direction: TypeAlias = Callable[[Array], Iterate]
 """Newton's direction as a function of the wanted changes of the products (m + p,)."""
 
@@ -162,13 +148,12 @@ class LocalTargets(Local):
             d_level, d_price = np.linalg.solve(corner, excess)
             d_weights = free - against @ (d_level, d_price)
             lowered = d_level + linalg.transposed_times(squares, d_weights.astype(dtype))
-            return joined(
-                weights=d_weights,
-                mixture=a - ratio * lowered,
+            return Iterate(
+                primal=np.concatenate([d_weights, lowered + unmet_slack]),
+                dual=np.concatenate([b - z / lam * d_weights, a - ratio * lowered]),
                 level=float(d_level),
                 price=float(d_price),
-                slack=lowered + unmet_slack,
-                reduced=b - z / lam * d_weights,
+                arms=len(lam),
             )
 
         return direction
