@@ -10,7 +10,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from superlevel import linalg
-from superlevel.design import Pairs, Rows, Subset, appraise, certify, review, solve
+from superlevel.design import Pairs, Rows, Subset, certify, review, solve
 from superlevel.errors import InputError
 from superlevel.features import embed
 
@@ -45,7 +45,6 @@ def test_value_and_bound_are_their_definitions(targets: Any, rows: Array, ridge:
     assert found.value == pytest.approx(instance.value(WEIGHTS), rel=1e-9)
     assert found.lower_bound == pytest.approx(instance.bound(WEIGHTS, dual.ravel()), rel=1e-9)
     assert certify(ARMS, targets, WEIGHTS, dual, ridge=ridge) == found.lower_bound
-    assert appraise(ARMS, targets, WEIGHTS, ridge=ridge) == pytest.approx(found.value, rel=1e-12)
 
 
 @kinds
@@ -58,7 +57,6 @@ def test_with_a_mixture_both_are_for_its_average(targets: Any, rows: Array, ridg
     assert found.value == pytest.approx(instance.average(WEIGHTS, mixture.ravel()), rel=1e-9)
     assert found.lower_bound == pytest.approx(instance.bound(WEIGHTS, mixture.ravel()), rel=1e-9)
     assert review(ARMS, targets, WEIGHTS, mixture, ridge=ridge, mixture=mixture) == pytest.approx(found, rel=1e-12)
-    assert appraise(ARMS, targets, WEIGHTS, ridge=ridge, mixture=mixture) == pytest.approx(found.value, rel=1e-12)
 
 
 @pytest.mark.parametrize("targets", [None, Pairs(0.4)], ids=["arms", "pairs"])

@@ -11,7 +11,7 @@ True
 """
 
 from superlevel.design.api import Method, solve
-from superlevel.design.audit import Review, appraise, certify, review
+from superlevel.design.audit import Review, certify, review
 from superlevel.design.frank_wolfe import FrankWolfe
 from superlevel.design.information import information_factor
 from superlevel.design.interior import InteriorPoint
@@ -30,7 +30,6 @@ __all__ = [
     "Status",
     "Subset",
     "apportion",
-    "appraise",
     "certify",
     "draw",
     "efficiency",

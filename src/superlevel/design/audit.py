@@ -14,7 +14,7 @@ from superlevel.arrays import Array, as_weights, normalised
 from superlevel.design.average import average_problem
 from superlevel.design.certificate import Proof, evaluate
 from superlevel.design.problem import DesignProblem, design_problem
-from superlevel.design.targets import AnyTargets, Dual, as_dual, from_dual
+from superlevel.design.targets import AnyTargets, Dual, from_dual
 from superlevel.errors import InputError
 from superlevel.features import Features
 
@@ -67,20 +67,6 @@ def certify(
     Every design on these arms has a target with v' A^-1 v at least this large.
     """
     return review(arms, targets, weights, dual, ridge=ridge).lower_bound
-
-
-def appraise(
-    arms: ArrayLike | Features,
-    targets: AnyTargets | ArrayLike | None,
-    weights: ArrayLike,
-    *,
-    ridge: float,
-    mixture: Dual | None = None,
-) -> float:
-    """The value alone, as `review` gives it."""
-    problem = design_problem(arms, targets, ridge=ridge)
-    any_target = as_dual(problem.targets, np.flatnonzero(problem.targets.mask)[:1], np.ones(1))
-    return _review(problem, weights, any_target, mixture).value
 
 
 def _review(problem: DesignProblem, weights: ArrayLike, dual: Dual, mixture: Dual | None) -> Review:

@@ -49,7 +49,7 @@ class AverageCase(DesignRule):
         return Choice(weights=weights, counts=counts, certificate=found)
 
     def review(self, view: View, found: design.Design, /) -> design.Review:
-        """Of this average, whichever the design says it is of; but for what the features miss."""
+        """Of this average, whichever the design says it is of."""
         posed = self._posed(view)
         if posed is None:
             return design.Review(value=0.0, lower_bound=0.0)
