@@ -164,10 +164,14 @@ print(len(study.labels), len(study.ask()), study.verify().ok)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("Mine = 5", "'int' object is not callable"),
+        ("Mine = 5", "it is not a class that derives from superlevel.rules.Rule"),
         ("", "has no attribute 'Mine'"),
         ("class Mine:\n    def __init__(self, **_): pass", "it is not a class that derives from superlevel.rules.Rule"),
-        ("class Mine:\n    pass", "Mine() takes no arguments"),
+        ("def Mine(**_):\n    raise AssertionError", "it is not a class that derives from superlevel.rules.Rule"),
+        (
+            "from superlevel.rules.chance import Chance\nclass Mine(Chance): pass",
+            "unexpected keyword argument 'stride'",
+        ),
     ],
 )
 def test_another_thing_of_that_name_is_not_taken_for_the_rule(
