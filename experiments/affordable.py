@@ -28,11 +28,10 @@ from experiments.common import OUT
 from superlevel.arrays import Array, Labels
 from superlevel.bounds.planning import best_rounds, best_tight_rounds
 from superlevel.cli.reproduce import Bar
-from superlevel.goals import ABOVE, BELOW, Threshold
 from superlevel.oracles import Oracle, Student
-from superlevel.report.curves import BLACK, BLUE, GREY, ORANGE, SOLID, VERMILION, Style
-from superlevel.report.factors import Cloud, draw_factors
+from superlevel.report.styles import BLACK, BLUE, GREY, ORANGE, SOLID, VERMILION, Style
 from superlevel.reproduce import linear, runner
+from superlevel.reproduce.drawing.factors import Cloud, draw_factors
 from superlevel.reproduce.engines import Processes, Work, cores
 from superlevel.reproduce.outcome import DPI, scores
 from superlevel.reproduce.settings import Entry, Figure, Row, Setting, Values
@@ -88,7 +87,7 @@ class Anytime:
     def __call__(self, setting: Setting, seed: int) -> Values:
         world = setting.world(seed)
         problem = world.problem
-        oracle: Oracle = Student(world.values, noise=problem.noise, freedom=2.5) if self.heavy else world.oracle
+        oracle: Oracle = Student(world.values, noise=problem.known_noise, freedom=2.5) if self.heavy else world.oracle
         method = sl.methods.make(self.method, problem, confidence="ridge")
         run = sl.simulate(method, oracle, max_samples=BUDGET, seed=seed)
         found: dict[str, float | None] = {}
@@ -107,18 +106,17 @@ class Anytime:
 
 def _wrong(labels: Labels, world: World) -> bool:
     """Whether a point is on the other side of the level, and by more than the tolerance."""
-    gaps = world.values - world.problem.goal.level(world.values)
-    slack = world.problem.tolerance
-    return bool(((labels == BELOW) & (gaps > slack)).any() or ((labels == ABOVE) & (gaps < -slack)).any())
+    far = world.problem.goal.margins(world.values) > world.problem.tolerance
+    return bool(((labels == -world.signs) & far).any())
 
 
 def _at_ridge(world: World, samples: int) -> float | None:
     """The lower bound with the ridge of the last design, sigma^2 / (S^2 N); None for pairs, whose bound has none."""
     problem = world.problem
-    if not isinstance(problem.goal, Threshold) or problem.norm is None:
+    if problem.goal.share or problem.norm is None:
         return None
-    ridge = float(np.max(problem.noise)) ** 2 / (problem.norm**2 * max(samples, 1))
-    level, noise = problem.goal.value, problem.noise
+    ridge = float(problem.deviations.max()) ** 2 / (problem.norm**2 * max(samples, 1))
+    (level,), noise = problem.goal.levels, problem.known_noise
     return sl.bounds.explicit(
         problem.domain, world.values, threshold=level, noise=noise, delta=problem.delta, ridge=ridge
     ).samples

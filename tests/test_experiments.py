@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from experiments import affordable, common, gp, implicit, sea
-from superlevel.reproduce.worker_setup import quiet
 from superlevel.reproduce.settings import Figure, Row, Score, Setting, Task
+from superlevel.worker_setup import quiet
 
 
 def test_the_raised_cosine_is_found_within_a_fifth_of_its_maximum() -> None:

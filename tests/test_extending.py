@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import json
+import os
 import re
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -198,6 +202,37 @@ def test_it_is_stored_by_its_import_path() -> None:
     described = describe_rule(rule(0.1))
     assert described == {"name": "targeted_imse:TargetedImse", "epsilon": 0.1}
     assert restore_rule(described) == rule(0.1)
+
+
+def test_a_study_with_it_is_killed_and_opened_again(tmp_path: Path) -> None:
+    """A process that asks, tells and asks again is killed; the next one gets the same tickets and decides the rest."""
+    url = f"sqlite:///{tmp_path / 'sea.db'}"
+    problem = sl.Problem(sl.Domain(X, RBF(0.2)), goal=sl.Threshold(0.2), noise=0.02)
+    sl.Study.create(url, "sea", problem, rule=rule(0.05), worker="boat")
+    code = f"""
+import os, signal
+import superlevel as sl
+study = sl.Study.open({url!r}, "sea", worker="boat")
+tickets, truth = study.ask(), {TRUTH.tolist()!r}
+study.tell(tickets.measured([truth[point] for point in tickets.indices.tolist()]))
+print(study.ask().indices.tolist(), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    folders = os.pathsep.join([str(EXAMPLES), str(Path(sl.__file__).parents[1])])
+    environment = {**os.environ, "PYTHONPATH": folders}
+    killed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment, timeout=120
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    study = sl.Study.open(url, "sea", worker="boat")
+    tickets = study.ask()
+    assert tickets.indices.tolist() == json.loads(killed.stdout)
+    while tickets:
+        study.tell(tickets.measured(TRUTH[tickets.indices]))
+        tickets = study.ask()
+    assert tickets.stop == Stop.DECIDED.value
+    np.testing.assert_array_equal(study.labels, np.where(TRUTH > 0.2, 1, -1))
+    assert study.verify().ok
 
 
 # --- the goal of the page

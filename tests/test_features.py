@@ -185,6 +185,30 @@ def test_linear_features_and_the_linear_kernel_agree() -> None:
     np.testing.assert_allclose(plain @ plain.T, kernel @ kernel.T, atol=1e-12)
 
 
+# ------------------------------------------------------------------------------------- directions
+
+
+@given(st.integers(2, 8), st.floats(0.05, 0.95), st.integers(0, 2**31))
+def test_directions_are_reached_unless_they_are_zero(count: int, share: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    at = rng.normal(size=(count, 2)) * rng.integers(0, 2, (count, 1))  # some are zero
+    at[-1] = share * at[0]
+    features = embed(None, at)
+    np.testing.assert_array_equal(features.reached(), [bool(row.any()) for row in at])
+    expected = [[bool((np.abs(one - share * other) > 1e-12).any()) for other in at] for one in at]
+    np.testing.assert_array_equal(features.reached(share), expected)
+    assert not features.reached(share)[-1, 0]
+
+
+@pytest.mark.parametrize("short", [1e-7, 1e-10])
+def test_a_pair_that_is_short_and_not_zero_is_reached(short: float) -> None:
+    """The product form of its squared length would be lost in rounding."""
+    features = embed(None, [[1.0, 0.0], [1.0, short]])
+    np.testing.assert_array_equal(features.reached(1 - short), [[True, True], [True, True]])
+    equal = embed(None, [[1.0, 0.0], [0.5, 0.0]])
+    np.testing.assert_array_equal(equal.reached(0.5), [[True, True], [False, True]])
+
+
 # ---------------------------------------------------------------------------------------- errors
 
 

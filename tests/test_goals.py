@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from superlevel.errors import InputError
-from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionByPoints, FractionOfMax, Goal, Reading, Threshold
+from superlevel.goals import (
+    ABOVE,
+    BELOW,
+    UNDECIDED,
+    Bounds,
+    FractionByPoints,
+    FractionOfMax,
+    Goal,
+    Threshold,
+    apply_tolerance,
+)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -101,7 +111,7 @@ def algorithm_2(
 def test_melk_s_sets_are_those_of_the_printed_loop(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     goal = Threshold(0.0)
-    reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=goal.directions(n))
+    reading = goal.unread(n)
     active, above, below = set(range(n)), set[int](), set[int]()
     for width in (1.0, 0.5, 0.1):
         centre = rng.normal(size=n)
@@ -116,7 +126,7 @@ def test_melk_s_sets_are_those_of_the_printed_loop(n: int, seed: int) -> None:
 def test_milk_s_sets_are_those_of_the_printed_loop(n: int, epsilon: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     goal = FractionOfMax(epsilon)
-    reading = Reading(labels=np.zeros(n, dtype=np.int8), undecided=goal.directions(n))
+    reading = goal.unread(n)
     active = {(x, y) for x in range(n) for y in range(n)}
     above, below = set[int](), set[int]()
     values = rng.normal(size=n)
@@ -133,15 +143,15 @@ def test_milk_s_sets_are_those_of_the_printed_loop(n: int, epsilon: float, seed:
 def test_exact_bounds_decide_exactly(n: int, epsilon: float, seed: int) -> None:
     values = np.random.default_rng(seed).normal(size=n)
     pairs = values[:, None] - (1 - epsilon) * values
-    start = Reading(labels=np.zeros(n, dtype=np.int8), undecided=np.ones((n, n), dtype=np.bool_))
-    labels = FractionOfMax(epsilon).read(start, Bounds(lower=pairs, upper=pairs)).labels
+    goal = FractionOfMax(epsilon)
+    labels = goal.read(goal.unread(n), Bounds(lower=pairs, upper=pairs)).labels
     np.testing.assert_array_equal(labels == ABOVE, values > (1 - epsilon) * values.max())
     np.testing.assert_array_equal(labels == BELOW, values < (1 - epsilon) * values.max())
 
 
 def test_reading_leaves_what_it_was_given_alone_and_says_nothing_of_nan() -> None:
     goal = Threshold(0.0)
-    start = Reading(labels=np.zeros(3, dtype=np.int8), undecided=goal.directions(3))
+    start = goal.unread(3)
     after = goal.read(start, Bounds(lower=np.array([np.nan, 1.0, -1.0]), upper=np.array([np.nan, 2.0, 1.0])))
     np.testing.assert_array_equal(after.labels, [0, 1, 0])
     np.testing.assert_array_equal(after.undecided, [True, False, True])
@@ -150,16 +160,19 @@ def test_reading_leaves_what_it_was_given_alone_and_says_nothing_of_nan() -> Non
 
 
 @given(st.floats(-100, 100), st.floats(0.05, 0.95))
-def test_the_offset_is_the_direction_s_value_at_the_mean(mean: float, epsilon: float) -> None:
-    assert Threshold(20.0).offset(mean) == mean - 20.0
-    assert FractionOfMax(epsilon).offset(mean) == pytest.approx(mean - (1 - epsilon) * mean, abs=1e-9)
+def test_a_direction_is_a_point_or_a_pair_with_a_share_of_the_second(mean: float, epsilon: float) -> None:
+    f = np.full(3, mean)
+    np.testing.assert_array_equal(Threshold(20.0).combine(f), f)
+    assert Threshold(20.0).share == 0.0
+    np.testing.assert_allclose(
+        FractionOfMax(epsilon).combine(f), np.full((3, 3), mean - (1 - epsilon) * mean), atol=1e-9
+    )
+    assert FractionOfMax(epsilon).share == 1 - epsilon
+    assert FractionOfMax(epsilon).by_points() == FractionByPoints(epsilon)
+    assert FractionByPoints(epsilon).share == 0.0
 
 
 # --- one interval a point
-
-
-def start(n: int) -> Reading:
-    return Reading(labels=np.zeros(n, dtype=np.int8), undecided=np.ones(n, dtype=np.bool_))
 
 
 def printed_lse_imp(labels: np.ndarray, bounds: Bounds, epsilon: float) -> np.ndarray:
@@ -178,7 +191,7 @@ def test_a_classified_maximum_misleads_the_printed_rule_and_not_this_one() -> No
         Bounds(lower=np.array([0.95, 0.55, 0.4]), upper=np.array([1.05, 0.95, 0.6])),
         Bounds(lower=np.array([0.95, 0.65, 0.46]), upper=np.array([1.05, 0.75, 0.59])),
     ]
-    printed, reading = np.zeros(3, dtype=np.int8), start(3)
+    printed, reading = np.zeros(3, dtype=np.int8), FractionByPoints(epsilon).unread(3)
     for bounds in sequence:
         assert (bounds.lower <= truth).all()
         assert (truth <= bounds.upper).all()
@@ -195,7 +208,7 @@ def test_before_anything_is_classified_the_printed_rule_is_the_same(n: int, epsi
     rng = np.random.default_rng(seed)
     centre, half = rng.normal(size=n), rng.uniform(0.01, 0.5, n)
     bounds = Bounds(lower=centre - half, upper=centre + half)
-    found = FractionByPoints(epsilon).read(start(n), bounds).labels
+    found = FractionByPoints(epsilon).read(FractionByPoints(epsilon).unread(n), bounds).labels
     np.testing.assert_array_equal(found, printed_lse_imp(np.zeros(n, dtype=np.int8), bounds, epsilon))
 
 
@@ -203,13 +216,13 @@ def test_before_anything_is_classified_the_printed_rule_is_the_same(n: int, epsi
 def test_valid_intervals_declare_nothing_wrongly(n: int, epsilon: float, tolerance: float, seed: int) -> None:
     """Whatever was declared before, and whether or not it is kept."""
     rng = np.random.default_rng(seed)
-    truth, goal = rng.normal(size=n), FractionByPoints(epsilon, tolerance)
+    truth, goal = rng.normal(size=n), FractionByPoints(epsilon)
     level = (1 - epsilon) * truth.max()
-    reading = start(n)
+    reading = goal.unread(n)
     for width in (2.0, 1.0, 0.5, 0.2, 0.05, 0.0):
         bounds = Bounds(lower=truth - width * rng.random(n), upper=truth + width * rng.random(n))
-        reading = goal.read(reading, bounds)
-        for labels in (reading.labels, goal.read(start(n), bounds).labels):
+        reading = goal.read(reading, bounds, tolerance=tolerance)
+        for labels in (reading.labels, goal.read(goal.unread(n), bounds, tolerance=tolerance).labels):
             assert (truth[labels == ABOVE] >= level - tolerance - 1e-12).all()
             assert (truth[labels == BELOW] <= level + tolerance + 1e-12).all()
     assert (reading.labels != UNDECIDED).all()
@@ -219,7 +232,8 @@ def test_valid_intervals_declare_nothing_wrongly(n: int, epsilon: float, toleran
 @given(st.integers(1, 8), st.floats(0.05, 0.95), st.integers(0, 2**32 - 1))
 def test_exact_intervals_decide_exactly(n: int, epsilon: float, seed: int) -> None:
     values = np.random.default_rng(seed).normal(size=n)
-    labels = FractionByPoints(epsilon).read(start(n), Bounds(lower=values, upper=values)).labels
+    goal = FractionByPoints(epsilon)
+    labels = goal.read(goal.unread(n), Bounds(lower=values, upper=values)).labels
     np.testing.assert_array_equal(labels == ABOVE, values > (1 - epsilon) * values.max())
     assert (labels != UNDECIDED).all()
 
@@ -227,31 +241,35 @@ def test_exact_intervals_decide_exactly(n: int, epsilon: float, seed: int) -> No
 def test_what_may_be_the_maximum_is_worth_measuring_while_anything_is_open() -> None:
     goal = FractionByPoints(0.5)
     bounds = Bounds(lower=np.array([0.9, 0.8, 0.4, 0.1]), upper=np.array([1.1, 1.0, 0.6, 0.2]))
-    reading = goal.read(start(4), bounds)
+    reading = goal.read(goal.unread(4), bounds)
     np.testing.assert_array_equal(reading.labels, [ABOVE, ABOVE, UNDECIDED, BELOW])
     np.testing.assert_array_equal(reading.undecided, [True, True, True, False])
-    assert goal.levels(bounds) == (0.45, 0.55)
+    assert goal.level_bounds(bounds) == (0.45, 0.55)
     closed = Bounds(lower=np.array([0.9, 0.8, 0.58, 0.1]), upper=np.array([1.1, 1.0, 0.6, 0.2]))
     assert not goal.read(reading, closed).undecided.any()
 
 
 def test_a_level_is_given_or_a_part_of_the_largest_value() -> None:
     values = np.array([1.0, 4.0, -2.0])
-    assert Threshold(2.5).level(values) == 2.5
-    assert FractionOfMax(0.25).level(values) == 3.0
+    assert Threshold(2.5).levels == (2.5,)
+    assert not Threshold(2.5).implicit
+    for goal in (FractionOfMax(0.25), FractionByPoints(0.25)):
+        assert goal.level(values) == 3.0
+        assert goal.levels == ()
+        assert goal.implicit
 
 
 def test_a_point_that_is_out_by_the_tolerance_alone_may_still_be_the_maximum() -> None:
     """f is (0.8, 0.5, 0.5), and the others are below 0.9 * 0.8 by more than the tolerance of 0.04."""
     lower, upper = np.array([-0.8, 0.5, 0.5]), np.array([0.81, 0.5, 0.5])
     share, tolerance = 0.9, 0.04
-    certain = Bounds(lower=lower[:, None] - share * upper, upper=upper[:, None] - share * lower)
-    narrow = certain.upper - tolerance
-    narrow[0, 1] = -1e-9  # the first seems out, but only because the tolerance allows it
-    deciding = Bounds(lower=certain.lower + tolerance, upper=narrow)
+    upper_ends = upper[:, None] - share * lower
+    upper_ends[0, 1] = tolerance - 1e-9  # the first seems out, but only because the tolerance allows it
+    bounds = Bounds(lower=lower[:, None] - share * upper, upper=upper_ends)
     goal = FractionOfMax(1 - share)
-    before = Reading(labels=np.zeros(3, dtype=np.int8), undecided=goal.directions(3))
-    hasty, careful = goal.read(before, deciding), goal.read(before, deciding, certain)
+    before = goal.unread(3)
+    hasty = goal.read(before, apply_tolerance(bounds, tolerance))
+    careful = goal.read(before, bounds, tolerance=tolerance)
     assert hasty.labels.tolist() == [-1, 1, 1]
     assert careful.labels.tolist() == [-1, 0, 0]
     assert careful.undecided[1:, 0].all()

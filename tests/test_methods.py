@@ -455,9 +455,12 @@ def test_bad_input_is_one_sentence(name: str, options: Any, changes: Any, senten
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: sl.Rips(schedule="soon"), "schedule is 'soon': choose out of scaled, paper, tight"),
+        (lambda: sl.Rips(schedule="soon"), "schedule is 'soon': choose out of scaled, paper, tight"),  # type: ignore[arg-type]
         (lambda: sl.Rips(estimator=robust.MEDIAN_OF_MEANS), "the printed constants are for Catoni's mean"),
-        (lambda: sl.Rips(estimator="catoni", schedule="tight"), "estimator is 'catoni': give robust.CATONI"),
+        (
+            lambda: sl.Rips(estimator="catoni", schedule="tight"),  # type: ignore[arg-type]
+            "estimator is 'catoni': give robust.CATONI",
+        ),
         (lambda: OptimalDesign(rtol=0.0), "rtol is 0.0: give a number > 0"),
     ],
 )

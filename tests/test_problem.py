@@ -24,6 +24,7 @@ def test_defaults() -> None:
     assert (problem.goal, problem.noise) == (Threshold(20.0), 0.5)
     assert (problem.delta, problem.mean, problem.misspecification, problem.tolerance) == (0.1, 0.0, 0.0, 0.0)
     assert (problem.bound, problem.norm, problem.ridge) == (None, None, None)
+    assert (problem.cost, problem.fit) == (1.0, ())
 
 
 def test_only_the_domain_is_positional() -> None:
@@ -50,7 +51,7 @@ POSITIVE, NOT_NEGATIVE, PROBABILITY = "give a number > 0", "give a number >= 0",
 @pytest.mark.parametrize(
     ("name", "values", "remedy"),
     [
-        ("noise", [-0.5, np.nan, np.inf, None, "0.5", True], NOT_NEGATIVE),
+        ("noise", [-0.5, np.nan, np.inf, "0.5", True], NOT_NEGATIVE),
         ("bound", [0.0, -1.0, np.inf, "1", False], POSITIVE),
         ("norm", [0.0, -1.0, np.nan, [1.0]], POSITIVE),
         ("delta", [0.0, 1.0, 10, np.nan, None], PROBABILITY),
@@ -114,12 +115,13 @@ def test_what_is_no_domain_is_named(domain: Any, got: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("goal", "got"), [(20.0, "20.0"), (None, "None"), ("max", "'max'"), (Threshold, "<class 'super...ls.Threshold'>")]
+    ("goal", "got"), [(20.0, "20.0"), (None, "None"), ("max", "'max'"), (Threshold, "<class 'super...it.Threshold'>")]
 )
 def test_what_is_no_goal_is_named(goal: Any, got: str) -> None:
     with pytest.raises(InputError) as caught:
         make(goal=goal)
-    assert str(caught.value) == f"goal is {got}: give Threshold(value) or FractionOfMax(epsilon)"
+    remedy = "give a goal such as Threshold(20.0), Band(10.0, 20.0) or FractionOfMax(0.1)"
+    assert str(caught.value) == f"goal is {got}: {remedy}"
 
 
 def test_a_problem_stays_as_it_is_and_a_changed_copy_is_checked() -> None:
@@ -136,3 +138,44 @@ def test_problems_are_compared_by_identity_because_they_hold_arrays() -> None:
     assert problem == problem  # noqa: PLR0124
     assert problem != make()
     assert len({problem, make()}) == 2
+
+
+# --- what is estimated from the measurements
+
+
+@pytest.mark.parametrize(
+    ("noise", "fit", "fitted"),
+    [
+        (0.5, (), ()),
+        (None, (), ("noise",)),
+        (0.5, ("noise",), ("noise",)),
+        (None, ["mean", "kernel"], ("kernel", "noise", "mean")),
+        (0.5, ["mean", "mean"], ("mean",)),
+        (0.5, {"mean": 1, "kernel": 2}, ("kernel", "mean")),
+    ],
+)
+def test_what_is_to_be_fitted_is_in_one_order_and_holds_the_noise_that_is_not_given(
+    noise: float | None, fit: Any, fitted: tuple[str, ...]
+) -> None:
+    assert make(noise=noise, fit=fit).fit == fitted
+
+
+@pytest.mark.parametrize("fit", ["noise", "kernel", ("norm",), ["noise", "level"], None, 1, [None]])
+def test_what_cannot_be_fitted_is_named(fit: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        make(fit=fit)
+    assert str(caught.value) == f"fit is {fit!r}: give a list out of kernel, noise, mean"
+
+
+def test_noise_that_is_given_is_known_at_every_point() -> None:
+    assert make(noise=0.25).known_noise == 0.25
+    np.testing.assert_array_equal(make(noise=0.25).deviations, [0.25, 0.25, 0.25])
+    np.testing.assert_array_equal(make(noise=[0.1, 0.2, 0.0]).deviations, [0.1, 0.2, 0.0])
+
+
+@pytest.mark.parametrize("name", ["known_noise", "deviations"])
+def test_noise_that_is_not_given_is_asked_for_where_it_is_needed(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        getattr(make(noise=None), name)
+    remedy = "give the standard deviation of one measurement: it cannot be estimated here"
+    assert str(caught.value) == f"noise is None: {remedy}"

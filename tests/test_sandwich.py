@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import superlevel as sl
+from superlevel.confidence.rounds import Schedule
 from superlevel.records import Stop
+from superlevel.rules.design import OptimalDesign
 
 
 def instance(seed: int, goal: str) -> tuple[sl.Problem, sl.oracles.Oracle]:
@@ -30,13 +32,15 @@ def instance(seed: int, goal: str) -> tuple[sl.Problem, sl.oracles.Oracle]:
 def test_lower_bound_measured_upper_bound(name: str, seed: int) -> None:
     problem, oracle = instance(seed, name)
     common = {"noise": 1.0, "delta": 0.1}
-    if isinstance(problem.goal, sl.Threshold):
-        lower = sl.bounds.explicit(problem.domain, oracle.values, threshold=problem.goal.value, **common).samples
-    else:
+    if isinstance(problem.goal, sl.FractionOfMax):
         lower = sl.bounds.implicit(problem.domain, oracle.values, epsilon=problem.goal.epsilon, **common).samples
+    else:
+        (level,) = problem.goal.levels
+        lower = sl.bounds.explicit(problem.domain, oracle.values, threshold=level, **common).samples
     upper = sl.bounds.upper(problem, oracle.values)
-    for schedule in ("paper", "tight"):
-        run = sl.simulate(sl.methods.make(name, problem, schedule=schedule), oracle, seed=seed)
+    schedules: tuple[Schedule, ...] = ("paper", "tight")
+    for schedule in schedules:
+        run = sl.simulate(sl.methods.make(name, problem, confidence=sl.Rips(schedule=schedule)), oracle, seed=seed)
         assert run.stop is Stop.DECIDED
         assert 0 < lower <= run.samples <= upper.samples
         assert len(run.trace) <= upper.rounds
@@ -54,5 +58,6 @@ def test_the_printed_upper_bound_is_exceeded_by_the_printed_algorithm(name: str,
     )
     assert upper.smallest_gap > 10 * blur.safe  # the theorem's condition is met, with room
     for noise in range(3):
-        run = sl.simulate(sl.methods.make(name, problem, schedule="paper", rtol=1e-3), oracle, seed=noise)
+        method = sl.methods.make(name, problem, confidence=sl.Rips(schedule="paper"), rule=OptimalDesign(rtol=1e-3))
+        run = sl.simulate(method, oracle, seed=noise)
         assert 1.05 * upper.printed < run.samples <= upper.samples

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 import superlevel as sl
 from superlevel.arrays import Array
-from superlevel.confidence.rips import Rips
+from superlevel.confidence.rips import RipsBelief
+from superlevel.confidence.rips_estimate import Setting
 from superlevel.records import Choice, Plan
 
 
@@ -27,15 +31,15 @@ def paper_problem(goal: sl.Goal, *, seed: int = 0) -> sl.Problem:
 def apart(values: list[float], *, goal: sl.Goal, **options: float) -> tuple[sl.Problem, sl.oracles.Oracle]:
     """Arms that have nothing to do with each other, x_i = e_i."""
     truth = np.array(values)
-    given = {"noise": 0.1, "bound": float(np.abs(truth).max()) or 1.0, **options}
+    given: dict[str, Any] = {"noise": 0.1, "bound": float(np.abs(truth).max()) or 1.0, **options}
     problem = sl.Problem(sl.Domain(np.eye(len(truth))), goal=goal, **given)
     return problem, sl.oracles.Gaussian(truth, noise=given["noise"])
 
 
-def rips(method: sl.methods.Method) -> Rips:
-    """The confidence of a method in rounds."""
-    assert isinstance(method.confidence, Rips)
-    return method.confidence
+def rips(method: sl.methods.Method) -> Setting:
+    """The setting of a method in rounds: its features, its estimator and its rounds."""
+    assert isinstance(method.prior, RipsBelief)
+    return method.prior.setting
 
 
 def proof(plan: Plan | Choice) -> sl.design.Design:
@@ -48,3 +52,9 @@ def promise(plan: Plan) -> float:
     """The precision of a round."""
     assert plan.precision is not None
     return plan.precision
+
+
+def at(plan: Plan, points: list[int], origin: str) -> Plan:
+    """A plan for other points, as if it had been asked for."""
+    counts = np.bincount(points, minlength=len(plan.counts))
+    return replace(plan, counts=counts, weights=counts / counts.sum(), origin=origin)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 from superlevel import hyperparameters
@@ -121,7 +122,7 @@ def _fixed(kernel: Any) -> Any:
     if kernel is None:
         return None
     fixed = {f"{item.name}_bounds": "fixed" for item in kernel.hyperparameters}
-    return kernel.clone_with_theta(kernel.theta).set_params(**fixed)
+    return clone(kernel).set_params(**fixed)
 
 
 def _counted(problem: Problem, data: Data) -> Data:

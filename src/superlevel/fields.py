@@ -123,5 +123,7 @@ BY_NAME = {field.name: field for field in FIELDS}
 def table() -> str:
     """The fields as a Markdown table, for the documentation."""
     rows = ["| field | default | meaning |", "|---|---|---|"]
-    rows += [f"| `{field.name}` | {field.show(field.default)} | {field.meaning} |" for field in FIELDS]
+    for field in FIELDS:
+        meaning = field.meaning.replace("|", "\\|")  # a bare bar would begin another column
+        rows.append(f"| `{field.name}` | {field.show(field.default)} | {meaning} |")
     return "\n".join(rows)

@@ -194,7 +194,7 @@ def test_arms_at_the_level_have_no_complexity() -> None:
     [
         (lambda: milk(Domain(np.eye(2)), [0.0, -1.0], epsilon=0.5), "values is at most 0: give values with a positive"),
         (lambda: milk_sharp(Domain(np.eye(2)), [-1.0, -1.0], epsilon=0.5), "values is at most -1: give values with"),
-        (lambda: milk(Domain(np.eye(2)), [1.0, 0.0], epsilon=0.0), "FractionOfMax.epsilon is 0.0: give a number"),
+        (lambda: milk(Domain(np.eye(2)), [1.0, 0.0], epsilon=0.0), "epsilon is 0.0: give a number > 0"),
         (lambda: melk(Domain(np.eye(2)), [1.0, 0.0], threshold=0.3, tolerance=-1), "tolerance is -1: give a number >="),
         (lambda: melk(Domain(np.eye(2)), [1.0], threshold=0.3), "values is of shape (1,): give shape (2,)"),
         (lambda: st2([-1.0, -2.0], 0.5), "values is at most -1: give values with a positive maximum"),

@@ -106,8 +106,7 @@ def test_a_constant_guess_has_no_norm_and_suggests_none() -> None:
 
 def by_hand(problem: sl.Problem, values: Array) -> int:
     """The loop as its users write it, with measurements that are f."""
-    name = "melk" if isinstance(problem.goal, sl.Threshold) else "milk"
-    method = sl.methods.make(name, problem, confidence="ridge")
+    method = sl.methods.make("melk", problem, confidence="ridge")
     state = method.init()
     while state.stop is None:
         plan = method.ask(state)
@@ -275,7 +274,7 @@ def test_a_sweep_is_every_combination_by_itself() -> None:
     for cell in cells:
         assert cell.forecast == foretell(cell.problem, values)
         fit = expressed(cell.problem, values).values
-        noise = float(cell.problem.noise)
+        noise = cell.problem.known_noise
         lower = explicit(problem.domain, fit, threshold=0.3, noise=noise, tolerance=0.15).samples
         assert cell.lower == lower
         assert cell.forecast.samples > lower

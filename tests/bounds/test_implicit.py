@@ -187,7 +187,7 @@ def test_never_negative(delta: float) -> None:
     [
         ({"values": [0.0, -1.0, -2.0]}, "values is at most 0: give values with a positive maximum"),
         ({"values": [0.0, 0.0, 0.0]}, "values is at most 0: give values with a positive maximum"),
-        ({"epsilon": 1.0}, "FractionOfMax.epsilon is 1.0: give a number > 0 and < 1"),
+        ({"epsilon": 1.0}, "epsilon is 1.0: give a number > 0 and < 1"),
         ({"values": [1.0, 2.0]}, "values is of shape (2,): give shape (3,)"),
         ({"mean": np.nan}, "mean is nan: give a finite number"),
         ({"noise": [0.0, 1.0, 1.0]}, "noise[0] is 0.0: give standard deviations > 0"),

@@ -175,7 +175,10 @@ def test_zero_features_are_known_without_measuring() -> None:
     [
         ({"values": [1.0, 2.0]}, "values is of shape (2,): give shape (3,)"),
         ({"values": [1.0, 2.0, np.nan]}, "values[2] is nan: give finite numbers"),
-        ({"threshold": np.inf}, "Threshold.value is inf: give a finite number"),
+        ({"threshold": np.inf}, "threshold is inf: give a finite number"),
+        ({"threshold": [1.5, np.nan]}, "threshold[1] is nan: give a finite number"),
+        ({"threshold": "high"}, "threshold is 'high': give a finite number"),
+        ({"threshold": []}, "threshold is empty: give a level, or several"),
         ({"noise": -1.0}, "noise is -1.0: give a number >= 0"),
         ({"noise": "loud"}, "noise is 'loud': give a number >= 0"),
         ({"noise": [1.0, 0.0, 1.0]}, "noise[1] is 0.0: give standard deviations > 0"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
@@ -15,7 +17,7 @@ from superlevel.problem import Problem
 NAN = float("nan")
 
 
-def problem(domain: Domain, **options: float) -> Problem:
+def problem(domain: Domain, **options: Any) -> Problem:
     return Problem(domain, goal=Threshold(0.0), **{"noise": 0.3, **options})
 
 

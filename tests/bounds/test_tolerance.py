@@ -7,6 +7,7 @@ import pytest
 
 import superlevel as sl
 from superlevel.arrays import Array
+from superlevel.confidence.rounds import Schedule
 from superlevel.errors import InputError
 
 
@@ -87,7 +88,7 @@ def test_all_of_the_set_may_be_within_the_tolerance() -> None:
 
 
 @pytest.mark.parametrize("schedule", ["scaled", "tight"])
-def test_a_simulated_run_lies_between_its_plan_s_best_and_worst(schedule: str) -> None:
+def test_a_simulated_run_lies_between_its_plan_s_best_and_worst(schedule: Schedule) -> None:
     rng = np.random.default_rng(3)
     points = rng.normal(size=(8, 3))
     values = points @ rng.normal(size=3)
@@ -95,7 +96,8 @@ def test_a_simulated_run_lies_between_its_plan_s_best_and_worst(schedule: str) -
     problem = sl.Problem(sl.Domain(points), goal=sl.Threshold(0.1), noise=0.5, bound=1.0, tolerance=0.1, ridge=1e-7)
     rows = {row.name: row.measurements for row in sl.bounds.plan(problem, values).rows}
     how = "" if schedule == "scaled" else "tight, "
-    run = sl.simulate(sl.methods.make("melk", problem, schedule=schedule), sl.oracles.Gaussian(values, noise=0.5))
+    method = sl.methods.make("melk", problem, confidence=sl.Rips(schedule=schedule))
+    run = sl.simulate(method, sl.oracles.Gaussian(values, noise=0.5))
     name = f"MELK {how}at worst"
     assert rows["lower bound"] <= run.samples <= 1.02 * rows[name]
     assert rows[f"MELK {how}at best"] <= rows[name]

@@ -8,10 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import RBF
 from typer.testing import CliRunner
 
+from superlevel.arrays import Array
+from superlevel.bounds import explicit
 from superlevel.cli import app
+from superlevel.domain import Domain
 from superlevel.errors import InputError
+from superlevel.goals import KINDS
 from tests.worlds import paper_arms
 
 MANY = ",".join(str(number) for number in range(1, 12))
@@ -73,10 +78,28 @@ def test_a_guess_exactly_at_the_level_never_ends_without_a_tolerance(survey: Pat
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--guess", "depth", "--noise", "1"], "--threshold is missing: give either --threshold or --fraction-of-max"),
+        (
+            ["--guess", "depth", "--noise", "1"],
+            "--threshold is missing: give one of --threshold, --fraction-of-max and --goal",
+        ),
         (
             ["--guess", "depth", "--noise", "1", "--threshold", "1", "--fraction-of-max", "0.1"],
-            "together with --fraction-of-max",
+            "--threshold is there together with --fraction-of-max: give one of",
+        ),
+        (
+            ["--guess", "depth", "--noise", "1", "--fraction-of-max", "0.1", "--goal", "above 20"],
+            "--fraction-of-max is there together with --goal: give one of",
+        ),
+        (["--guess", "depth", "--noise", "1", "--goal", "deep"], "--goal is 'deep': write one of \"above 20\", "),
+        (["--guess", "depth", "--noise", "1", "--goal", "above 1.2.3"], "--goal is 'above 1.2.3': write one of"),
+        (["--guess", "depth", "--noise", "1", "--goal", "between 20 and 10"], "--goal is .*: give a number > 20"),
+        (
+            ["--guess", "depth", "--noise", "1", "--goal", "levels 20, 10"],
+            "--goal is .*: give levels in ascending order",
+        ),
+        (
+            ["--guess", "depth", "--noise", "1", "--goal", "within 150 % of the maximum"],
+            "--goal is 'within 150 % of the maximum': give a number > 0 and < 100",
         ),
         (["--guess", "height", "--noise", "1", "--threshold", "1"], "column 'height' is missing: choose out of"),
         (["--guess", "depth", "--noise", "-1", "--threshold", "1"], "noise is -1.0: give a number >= 0"),
@@ -124,7 +147,10 @@ def test_a_guess_exactly_at_the_level_never_ends_without_a_tolerance(survey: Pat
         ),
     ],
 )
-def test_bad_input_is_one_sentence(survey: Path, arguments: list[str], sentence: str) -> None:
+def test_bad_input_is_one_sentence(
+    survey: Path, arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(survey.parent)  # the folder of the project may be read-only
     with pytest.raises(InputError, match=sentence):
         CliRunner().invoke(app, ["plan", str(survey), *arguments], catch_exceptions=False)
 
@@ -133,17 +159,40 @@ def test_help_teaches() -> None:
     shown = CliRunner().invoke(app, ["plan", "--help"], env={"COLUMNS": "200"}).output
     assert "Example: superlevel plan harbour.csv" in shown
     assert "--norm 1,2,4,8" in shown
+    words = " ".join(shown.replace("│", " ").split())
+    assert all(f'"{kind.form}"' in words for kind in KINDS.values())
+
+
+# ------------------------------------------------------------------------------------------- goals
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("above 20", ["--threshold", "20"]),
+        ("below 20", ["--threshold", "20"]),
+        ("levels 20", ["--threshold", "20"]),
+        ("within 10 % of the maximum", ["--fraction-of-max", "0.1"]),
+    ],
+)
+def test_words_are_another_way_to_write_an_option(survey: Path, text: str, options: list[str]) -> None:
+    common = ("--guess", "depth", "--noise", 0.5, "--mean", 20, "--tolerance", 0.5, "--kernel", "9 * RBF([0.5, 1.5])")
+    assert plan(survey, *common, "--goal", text) == plan(survey, *common, *options)
 
 
 # ------------------------------------------------------------------------------------------ ranges
 
 
+def hill_and_valley(places: Array) -> Array:
+    """k(., 0.25) - k(., 0.75) for RBF(0.3)."""
+    return np.asarray(np.exp(-((places - 0.25) ** 2) / 0.18) - np.exp(-((places - 0.75) ** 2) / 0.18))
+
+
 @pytest.fixture
 def line(tmp_path: Path) -> Path:
-    """k(., 0.25) - k(., 0.75) for RBF(0.3): a hill and a valley."""
+    """The hill and the valley at nine places."""
     places = np.linspace(0, 1, 9)
-    values = np.exp(-((places - 0.25) ** 2) / 0.18) - np.exp(-((places - 0.75) ** 2) / 0.18)
-    path = tmp_path / "line.csv"
+    path, values = tmp_path / "line.csv", hill_and_valley(places)
     np.savetxt(path, np.column_stack([places, values]), delimiter=",", header="x,f", comments="", fmt="%.17g")
     return path
 
@@ -227,3 +276,25 @@ def test_a_fraction_of_the_maximum_has_ranges_too(line: Path) -> None:
     head, *rows = cells(shown, "MILK with ridge, typical")
     assert head == ["noise", "lower bound", "norm 2", "norm 4"]
     assert len(rows) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "levels", "classes"),
+    [
+        ("between 0.1 and 0.6", [0.1, 0.6], "above 0.6: 3, between 0.1 and 0.6: 1, below 0.1: 5"),
+        ("levels -1.5, -0.5, 0.6", [-1.5, -0.5, 0.6], "above 0.6: 3, -0.5 to 0.6: 3, -1.5 to -0.5: 3, below -1.5: 0"),
+    ],
+)
+def test_several_levels_have_a_plan(line: Path, tmp_path: Path, text: str, levels: list[float], classes: str) -> None:
+    out, places = tmp_path / "plan.csv", np.linspace(0, 1, 9)
+    given = ("--guess", "f", "--noise", 0.5, "--norm", 2, "--tolerance", 0.05, "--kernel", "RBF(0.3)")
+    shown = " ".join(plan(line, *given, "--goal", text, "--out", out).split())
+    values = hill_and_valley(places)
+    margin = np.abs(values - np.array(levels)[:, None]).min()
+    assert f"9 points, {classes} by the guess, the nearest {margin:.3g} from its level" in shown
+    domain = Domain(places, RBF(0.3))
+    lower = explicit(domain, values, threshold=levels, noise=0.5, tolerance=0.05).samples
+    with out.open() as file:
+        rows = {row["estimate"]: float(row["measurements"]) for row in csv.DictReader(file)}
+    assert rows["lower bound"] == pytest.approx(lower)
+    assert lower < rows["MELK with ridge, typical"] < rows["MELK with ridge, at worst"]

@@ -19,8 +19,9 @@ from superlevel.arrays import Array, Indices
 from superlevel.confidence import assumption_checks
 from superlevel.confidence.assumption_checks import apart, outliers, outside, smallest_norm, too_large, too_much_noise
 from superlevel.confidence.ellipsoids import GAMMAS, Spectrum, spectrum
-from superlevel.sufficient_statistics import Statistics, nothing
+from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds
+from superlevel.sufficient_statistics import Statistics, nothing
 
 SIGMA, DELTA, N, R = 0.3, 0.1, 12, 3
 FEATURES = np.random.default_rng(0).standard_normal((N, R))
@@ -42,6 +43,13 @@ def on_the_sphere(rng: np.random.Generator, radius: float = 1.0) -> Array:
 def seen(points: Indices, values: Array, sigma: float = SIGMA, *, misses: float = 0.0) -> tuple[Spectrum, Statistics]:
     found = nothing(N).told(points, values, np.full(len(points), sigma))
     return spectrum(FEATURES, found, np.full(N, misses)), found
+
+
+def sentence(found: Finding | None, assumption: str) -> str:
+    """What a finding says that contradicts this assumption."""
+    assert found is not None
+    assert (found.assumption, found.verdict) == (assumption, Verdict.CONTRADICTED)
+    return found.sentence
 
 
 def assert_at_most(count: int, runs: int, share: float) -> None:
@@ -99,11 +107,13 @@ def test_noise_beyond_its_limit_is_too_much_where_no_function_explains_it(count:
     noise = np.tile([1.0, -1.0], count) * np.sqrt(squared)  # at one point, with no effect on its mean
     points = np.zeros(2 * count, dtype=np.int64)
     assert too_much_noise(*seen(points, SIGMA * noise)) is None
-    said = too_much_noise(*seen(points, 2 * SIGMA * noise))
-    assert said is not None
+    found = too_much_noise(*seen(points, 2 * SIGMA * noise))
+    said = sentence(found, "noise")
     least = re.search(r"at least ([\d.]+) times", said)
     assert least is not None
     assert 1.99 < float(least[1]) <= 2.0  # a little less, by the 1 that ||theta|| may be
+    assert found is not None
+    assert found.number == pytest.approx(float(least[1]), rel=1e-3)
     assert f"{2 * count:,} measurements" in said
 
 
@@ -134,7 +144,7 @@ def adaptive(law: str, runs: int, looks: int, *, h: float = 0.0) -> dict[str, in
 
 @pytest.mark.parametrize("law", LAWS)
 def test_what_is_as_given_is_doubted_no_more_often_than_said(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contradiction, "ALARM", 0.1)
+    monkeypatch.setattr(assumption_checks, "ALARM", 0.1)
     doubted = adaptive(law, 80, 30)
     assert_at_most(doubted["noise"], 80, 0.1)
     assert_at_most(doubted["norm"], 80, 0.1)
@@ -146,7 +156,7 @@ def test_a_misspecification_that_is_given_is_not_doubted() -> None:
 
 @pytest.mark.parametrize("law", LAWS)
 def test_true_noise_has_an_outlier_no_more_often_than_said(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contradiction, "ALARM", 0.1)
+    monkeypatch.setattr(assumption_checks, "ALARM", 0.1)
     found = 0
     for run in range(200):
         rng = np.random.default_rng([run, len(law)])
@@ -207,9 +217,9 @@ def campaign(oracle: oracles.Oracle, seed: int, limit: int) -> Heard:
             "outlier": outliers(points, beyond, found.count),
             "noise": too_much_noise(here, found),
             "norm": too_large(here, "norm", 1.0),
-            "apart": apart(intervals, DELTA, "7 at point 3"),
+            "apart": apart(intervals, DELTA, limit="norm", farthest="7 at point 3"),
         }
-        names = frozenset(name for name, sentence in said.items() if sentence)
+        names = frozenset(name for name, finding in said.items() if finding)
         if names:
             return Heard(names, found.count)
     return Heard(frozenset(), found.count)
@@ -313,8 +323,10 @@ def test_no_norm_explains_what_no_function_does_and_the_search_ends() -> None:
 
 
 def test_outliers_are_named_with_their_point_and_limit() -> None:
-    said = outliers(np.array([4, 7]), np.array([1.0, 12.34]), 100)
-    assert said is not None
+    found = outliers(np.array([4, 7]), np.array([1.0, 12.34]), 100)
+    said = sentence(found, "noise")
+    assert found is not None
+    assert found.number == 12.34
     assert said.startswith("a measurement at point 7 is 12.3 times the noise away from f")
     assert "in 100:" in said
     limit = np.sqrt(2 * np.log(2 * 100 * 101 / assumption_checks.ALARM))
@@ -324,8 +336,10 @@ def test_outliers_are_named_with_their_point_and_limit() -> None:
 
 def test_a_norm_is_named_with_what_is_needed_at_least() -> None:
     found, norm = too_large_a_truth(0)
-    said = too_large(found, "bound", 20.0)
-    assert said == (
+    finding = too_large(found, "bound", 20.0)
+    assert finding is not None
+    assert finding.number == pytest.approx(20 * smallest_norm(found))
+    assert sentence(finding, "bound") == (
         f"bound is 20, but what was measured needs {20 * smallest_norm(found):.4g} at least: give a larger one, or a "
         "larger noise"
     )
@@ -334,16 +348,23 @@ def test_a_norm_is_named_with_what_is_needed_at_least() -> None:
 
 def test_a_bound_that_some_interval_is_beyond_is_named_with_that_interval() -> None:
     found = Bounds(lower=np.array([-1.0, 1.2, -3.0]), upper=np.array([1.0, 2.0, -1.5]))
-    assert outside(found, 1.0) == "bound is 1, but f - mean at point 2 is between -3 and -1.5: give a larger one"
-    assert outside(found, 1.4) == "bound is 1.4, but f - mean at point 2 is between -3 and -1.5: give a larger one"
+    for bound in (1.0, 1.4):
+        said = sentence(outside(found, bound), "bound")
+        assert said == f"bound is {bound:g}, but f - mean at point 2 is between -3 and -1.5: give a larger one"
     assert outside(found, 1.5) is None
     above = outside(Bounds(lower=found.lower[:2].copy(), upper=found.upper[:2].copy()), 1.0)
-    assert above == "bound is 1, but f - mean at point 1 is between 1.2 and 2: give a larger one"
+    assert sentence(above, "bound") == "bound is 1, but f - mean at point 1 is between 1.2 and 2: give a larger one"
+    assert above is not None
+    assert above.number == pytest.approx(1.2)
 
 
 def test_intervals_of_which_nothing_is_left_are_named() -> None:
-    assert apart(Bounds(lower=np.array([0.0, 1.0]), upper=np.array([0.0, 2.0])), 0.1, "") is None
-    said = apart(Bounds(lower=np.array([0.0, 2.0]), upper=np.array([1.0, 1.9])), 0.1, "7 at point 3")
-    assert said is not None
+    touching = Bounds(lower=np.array([0.0, 1.0]), upper=np.array([0.0, 2.0]))
+    assert apart(touching, 0.1, limit="norm", farthest="") is None
+    empty = Bounds(lower=np.array([0.0, 2.0]), upper=np.array([1.0, 1.9]))
+    found = apart(empty, 0.1, limit="bound", farthest="7 at point 3")
+    said = sentence(found, "bound")
+    assert found is not None
+    assert found.number == 1  # the point
     assert said.startswith("nothing is left of the interval of point 1, which happens with probability 0.1 ")
     assert "farthest from the fit is 7 at point 3" in said

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from superlevel.arrays import Array, Floats
-from superlevel.confidence import mixture
+from superlevel.confidence import ellipsoids
 from superlevel.confidence.ellipsoids import GAMMAS, TAUS, Spectrum, spectrum, spread
 from superlevel.sufficient_statistics import Statistics, nothing
 
@@ -25,7 +25,7 @@ class World(NamedTuple):
 
     features: Array
     theta: Array
-    evidence: Statistics
+    statistics: Statistics
     misses: Array
 
     @property
@@ -34,7 +34,7 @@ class World(NamedTuple):
 
     @property
     def spectrum(self) -> Spectrum:
-        return spectrum(self.features, self.evidence, self.misses)
+        return spectrum(self.features, self.statistics, self.misses)
 
 
 def world(seed: int, **options: float) -> World:
@@ -60,8 +60,8 @@ def world(seed: int, **options: float) -> World:
 
 def matrices(found: World) -> tuple[Array, Array]:
     """Sigma and b, as they are written."""
-    weighted = found.features.T * found.evidence.information
-    return weighted @ found.features, weighted @ found.evidence.means
+    weighted = found.features.T * found.statistics.information
+    return weighted @ found.features, weighted @ found.statistics.means
 
 
 def each_by_itself(found: Spectrum, delta: float = DELTA) -> tuple[Array, Array]:
@@ -95,7 +95,7 @@ def exact_range(found: World, direction: Array, gammas: Floats) -> tuple[float, 
 def test_radii_are_those_of_the_theorem(seed: int, h: float) -> None:
     found = world(seed, h=h)
     moment, _ = matrices(found)
-    e = np.sqrt((found.evidence.information * h**2).sum())
+    e = np.sqrt((found.statistics.information * h**2).sum())
     for gamma, radius in zip(GAMMAS, found.spectrum.radii(DELTA), strict=True):
         sign, gain = np.linalg.slogdet(np.eye(len(moment)) + moment / gamma)
         assert sign == 1
@@ -129,7 +129,7 @@ def test_the_ridge_estimate_is_that_of_ridge_regression() -> None:
 @pytest.mark.parametrize("norm", [0.01, 3.0, 100.0])
 def test_scaling_is_computing_with_scaled_features(norm: float) -> None:
     found = world(5, h=0.01)
-    scaled, direct = found.spectrum.scaled(norm), spectrum(found.features * norm, found.evidence, found.misses)
+    scaled, direct = found.spectrum.scaled(norm), spectrum(found.features * norm, found.statistics, found.misses)
     np.testing.assert_allclose(scaled.radii(DELTA), direct.radii(DELTA), rtol=1e-10)
     np.testing.assert_allclose(scaled.points(DELTA).lower, direct.points(DELTA).lower, rtol=1e-8, atol=1e-8 * norm)
     np.testing.assert_allclose(scaled.pairs(DELTA, 0.7).upper, direct.pairs(DELTA, 0.7).upper, rtol=1e-7)
@@ -140,7 +140,7 @@ def test_scaling_is_computing_with_scaled_features(norm: float) -> None:
 @settings(max_examples=25)
 def test_units_of_the_measurements_change_nothing(seed: int, unit: float) -> None:
     found = world(seed)
-    given = found.evidence
+    given = found.statistics
     other = Statistics(
         counts=given.counts.copy(),
         information=given.information / unit**2,
@@ -170,7 +170,7 @@ def written_out(found: Spectrum, share: float) -> Spectrum:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("share", [0.2, 0.95])
 def test_pairs_by_all_ellipsoids_are_points_of_pairs(seed: int, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mixture, "PAIRED", len(GAMMAS) * len(TAUS))
+    monkeypatch.setattr(ellipsoids, "PAIRED", len(GAMMAS) * len(TAUS))
     found = world(seed).spectrum
     pairs, expected = found.pairs(DELTA, share), written_out(found, share).points(DELTA)
     np.testing.assert_allclose(pairs.lower.ravel(), expected.lower, atol=1e-7)
@@ -369,7 +369,7 @@ def test_what_is_missed_moves_the_sums_by_no_more_than_its_norm() -> None:
         found = world(seed)
         moment, _ = matrices(found)
         wrong = rng.uniform(-1, 1, 10)
-        information = found.evidence.information
+        information = found.statistics.information
         moved = found.features.T @ (information * wrong)
         for gamma in GAMMAS:
             norm = moved @ np.linalg.solve(moment + gamma * np.eye(len(moved)), moved)

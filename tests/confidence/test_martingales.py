@@ -13,11 +13,11 @@ from scipy.stats import binomtest, norm
 from sklearn.gaussian_process.kernels import RBF
 
 from superlevel.arrays import Array, Indices
-from superlevel.confidence import mixture, union
+from superlevel.confidence import ellipsoids, martingales
 from superlevel.confidence.martingales import KAPPA, LEAST, RHOS, Martingales
-from superlevel.sufficient_statistics import nothing, summed
 from superlevel.features import embed
 from superlevel.goals import Bounds
+from superlevel.sufficient_statistics import nothing, summed
 
 Law = Callable[[np.random.Generator, int], Array]
 LAWS: dict[str, Law] = {
@@ -105,8 +105,8 @@ def batches(rng: np.random.Generator, n: int, sizes: list[int]) -> list[Batch]:
     ]
 
 
-def half(martingales: Martingales, features: Array, delta: float) -> Array:
-    found = martingales.bounds(features, delta)
+def half(kept: Martingales, features: Array, delta: float) -> Array:
+    found = kept.bounds(features, delta)
     return np.asarray((found.upper - found.lower) / 2)
 
 
@@ -123,7 +123,7 @@ def half(martingales: Martingales, features: Array, delta: float) -> Array:
 def test_the_recursion_is_a_sum_over_all_measurements(seed: int, n: int, rank: int, sizes: list[int]) -> None:
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(n, rank))
-    kept, explicit = union.begin(features), [Explicit(wanted=v) for v in features]
+    kept, explicit = martingales.begin(features), [Explicit(wanted=v) for v in features]
     for batch in batches(rng, n, sizes):
         kept = batch.tell(kept, features)
         for point in explicit:
@@ -138,7 +138,7 @@ def test_no_other_weights_of_the_last_batch_do_better() -> None:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(5, 3))
     first, second = batches(rng, 5, [6, 9])
-    before = first.tell(union.begin(features), features)
+    before = first.tell(martingales.begin(features), features)
     after = second.tell(before, features)
     arms, _ = second.scaled(features)
     for x, wanted in enumerate(features):
@@ -157,7 +157,7 @@ def test_measurements_at_one_place_add_up_however_they_are_split(splits: int) ->
     """In one dimension the best weights of all batches are those of one batch."""
     features = np.array([[2.0]])
     values = np.random.default_rng(1).normal(size=40)
-    kept = union.begin(features)
+    kept = martingales.begin(features)
     for part in np.split(values, splits):
         size = len(part)
         kept = Batch(points=np.zeros(size, dtype=np.int64), values=part, deviations=np.ones(size)).tell(kept, features)
@@ -172,7 +172,7 @@ def test_the_information_of_a_first_batch_is_that_of_the_batch() -> None:
     """A batch that hardly reaches a point begins with hardly any, and not with the much that 1 / q would be."""
     angle = 1e-4
     features = np.array([[1.0, 0.0], [np.sin(angle), np.cos(angle)]])
-    kept = union.begin(features).told(features, np.array([50.0, 0.0]), np.zeros(2), np.zeros(2))
+    kept = martingales.begin(features).told(features, np.array([50.0, 0.0]), np.zeros(2), np.zeros(2))
     information = kept.variances / kept.scales**2
     np.testing.assert_allclose(information, [50.0, 50.0 * np.sin(angle) ** 2], rtol=1e-6)
 
@@ -181,7 +181,7 @@ def test_the_information_of_a_first_batch_is_that_of_the_batch() -> None:
 def test_units_of_f_change_nothing(unit: float) -> None:
     rng = np.random.default_rng(2)
     features = embed(RBF(0.2), np.linspace(0, 1, 12)[:, None], tol=1e-9).array
-    one, other = union.begin(features), union.begin(unit * features)
+    one, other = martingales.begin(features), martingales.begin(unit * features)
     for batch in batches(rng, 12, [5, 10, 20]):
         one = batch.tell(one, features)
         same = Batch(points=batch.points, values=unit * batch.values, deviations=unit * batch.deviations)
@@ -192,7 +192,7 @@ def test_units_of_f_change_nothing(unit: float) -> None:
 def test_what_features_miss_moves_an_estimate_by_its_weights() -> None:
     rng = np.random.default_rng(3)
     features, missed = rng.normal(size=(4, 2)), rng.uniform(0.0, 0.5, 4)
-    kept, explicit = union.begin(features), [Explicit(wanted=v) for v in features]
+    kept, explicit = martingales.begin(features), [Explicit(wanted=v) for v in features]
     told = batches(rng, 4, [5, 8, 3])
     for batch in told:
         kept = batch.tell(kept, features, missed)
@@ -212,7 +212,7 @@ def test_what_features_miss_moves_an_estimate_by_its_weights() -> None:
 def test_a_half_width_is_the_boundary_and_the_bias() -> None:
     rng = np.random.default_rng(4)
     features = rng.normal(size=(5, 3))
-    kept = batches(rng, 5, [30])[0].tell(union.begin(features), features)
+    kept = batches(rng, 5, [30])[0].tell(martingales.begin(features), features)
     variation = kept.variances / kept.scales**2
     price = 2 * np.log(5 * 3 / 0.05)
     squares = [(variation + rho) * (price + np.log1p(variation / rho)) for rho in RHOS]
@@ -224,14 +224,14 @@ def test_a_half_width_is_the_boundary_and_the_bias() -> None:
 def test_all_times_cost_little_more_than_one(information: float) -> None:
     """At a fixed time a normal mean has its quantile; for all times it may have two and a half times that."""
     features = np.array([[1.0]])
-    kept = union.begin(features).told(features, np.array([information]), np.zeros(1), np.zeros(1))
+    kept = martingales.begin(features).told(features, np.array([information]), np.zeros(1), np.zeros(1))
     fixed = norm.isf(0.05 / 2) / np.sqrt(information)
     assert fixed < half(kept, features, 0.05)[0] < 2.5 * fixed
 
 
 def test_before_a_point_is_reached_nothing_is_said_of_it() -> None:
     features = np.eye(3)
-    start = union.begin(features)
+    start = martingales.begin(features)
     assert np.isinf(half(start, features, 0.1)).all()
     kept = start.told(features, np.array([0.0, 9.0, 0.0]), np.array([0.0, 4.5, 0.0]), np.zeros(3))
     np.testing.assert_array_equal(np.isfinite(half(kept, features, 0.1)), [False, True, False])
@@ -243,7 +243,7 @@ def test_before_a_point_is_reached_nothing_is_said_of_it() -> None:
 
 def test_a_point_without_features_is_left_to_others() -> None:
     features = np.array([[0.0, 0.0], [1.0, 0.0]])
-    kept = union.begin(features).told(features, np.array([5.0, 5.0]), np.array([1.0, 1.0]), np.zeros(2))
+    kept = martingales.begin(features).told(features, np.array([5.0, 5.0]), np.array([1.0, 1.0]), np.zeros(2))
     assert np.isinf(half(kept, features, 0.1)[0])
     assert np.isfinite(half(kept, features, 0.1)[1])
 
@@ -251,7 +251,7 @@ def test_a_point_without_features_is_left_to_others() -> None:
 def test_telling_nothing_changes_nothing() -> None:
     rng = np.random.default_rng(5)
     features = rng.normal(size=(6, 4))
-    kept = batches(rng, 6, [3, 20])[1].tell(union.begin(features), features)
+    kept = batches(rng, 6, [3, 20])[1].tell(martingales.begin(features), features)
     same = kept.told(features, np.zeros(6), np.zeros(6), np.full(6, 0.3))
     for name in ("estimates", "means", "variances", "scales", "misses"):
         np.testing.assert_allclose(getattr(same, name), getattr(kept, name), rtol=1e-9, atol=1e-12)
@@ -261,7 +261,7 @@ def test_telling_nothing_changes_nothing() -> None:
 def test_what_was_learned_first_is_kept_where_it_speaks_against_what_comes() -> None:
     """A point between two others: the first batch's part in it turns negative, and c is at its floor."""
     features = embed(RBF(0.1), np.array([[0.0], [0.25], [0.5]]), tol=1e-12).array
-    first = union.begin(features).told(features, np.array([4.0, 0, 0]), np.zeros(3), np.zeros(3))
+    first = martingales.begin(features).told(features, np.array([4.0, 0, 0]), np.zeros(3), np.zeros(3))
     second = first.told(features, np.array([0, 1e4, 0]), np.zeros(3), np.zeros(3))
     assert second.scales[2] == pytest.approx(LEAST * first.scales[2])
     assert np.isfinite(half(second, features, 0.1)).all()
@@ -280,7 +280,9 @@ def test_what_rounding_hides_is_not_claimed() -> None:
         truth = gram @ weights / np.sqrt(weights @ gram @ weights)
         information = np.where(np.arange(20) < 2, 1e20, 0.0)
         found = (
-            union.begin(features).told(features, information, information * truth, np.zeros(20)).bounds(features, 0.1)
+            martingales.begin(features)
+            .told(features, information, information * truth, np.zeros(20))
+            .bounds(features, 0.1)
         )
         assert ((found.lower - 1e-5 <= truth) & (truth <= found.upper + 1e-5)).all()
 
@@ -291,7 +293,7 @@ def test_two_hundred_batches_of_one_measurement(place: str) -> None:
     features = embed(RBF(0.1), np.linspace(0, 1, n)[:, None], tol=1e-10).array
     theta = rng.normal(size=features.shape[1])
     truth = features @ (theta / np.linalg.norm(theta))
-    kept = union.begin(features)
+    kept = martingales.begin(features)
     for k in range(200):
         x = {"walking": k % n, "at random": int(rng.integers(n)), "one": 7}[place]
         value = truth[[x]] + 0.3 * rng.normal(size=1)
@@ -315,7 +317,7 @@ def violated(rng: np.random.Generator, law: Law, *, missed: float, delta: float,
     truth = features @ theta
     errors = missed * np.sign(rng.normal(size=rank) @ features.T)  # of one sign along a direction
     deviations = rng.uniform(0.2, 1.0, n)
-    kept, noise = union.begin(features), np.zeros(n)
+    kept, noise = martingales.begin(features), np.zeros(n)
     for phase in range(phases):
         # More of what was too high, less of what was too low: the sample mean of an arm is biased then.
         size = 3 + 2 * phase
@@ -359,7 +361,7 @@ def test_the_boundary_is_crossed_about_as_often_as_it_may_be() -> None:
     features, delta, runs = np.array([[1.0]]), 0.3, 400
     steps = 1.5 ** np.arange(-5, 35)
     noise = np.cumsum(np.random.default_rng(9).normal(size=(runs, len(steps))) * np.sqrt(steps), axis=1)
-    kept, crossed = union.begin(features), np.zeros(runs, dtype=bool)
+    kept, crossed = martingales.begin(features), np.zeros(runs, dtype=bool)
     for k, step in enumerate(steps):
         kept = kept.told(features, np.array([step]), np.zeros(1), np.zeros(1))
         weight = 1.0 / (steps[: k + 1].sum() + KAPPA**2)  # of every measurement, in one dimension
@@ -369,17 +371,17 @@ def test_the_boundary_is_crossed_about_as_often_as_it_may_be() -> None:
     assert crossed.mean() > delta / 20
 
 
-# --- against the mixture
+# --- against the ellipsoids
 
 
 def both(features: Array, measurements: float, delta: float = 0.1) -> tuple[Array, Array]:
     """Half-widths of both kinds after a batch that measures everything alike."""
     n = len(features)
     information = np.full(n, measurements)
-    kept = union.begin(features).told(features, information, np.zeros(n), np.zeros(n))
+    kept = martingales.begin(features).told(features, information, np.zeros(n), np.zeros(n))
     none = nothing(n)
     points = np.repeat(np.arange(n), int(measurements))
-    found: Bounds = mixture.spectrum(
+    found: Bounds = ellipsoids.spectrum(
         features, none.told(points, np.zeros(len(points)), np.ones(len(points))), np.zeros(n)
     ).points(delta)
     return half(kept, features, delta), np.asarray((found.upper - found.lower) / 2)

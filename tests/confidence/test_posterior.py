@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +12,12 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
-from superlevel import posterior
 from superlevel.arrays import Array
-from superlevel.confidence.deciding import narrowed
-from superlevel.confidence.posterior import PosteriorConfidence, Width
 from superlevel.confidence.rkhs import RkhsWidth
 from superlevel.errors import AssumptionWarning
-from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Reader, Reading, Threshold
-from superlevel.records import Info, State, Stop
+from superlevel.findings import Verdict
+from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Threshold
+from superlevel.records import Batch, Info, State, Stop
 
 N = 30
 DOMAINS = {
@@ -37,19 +34,9 @@ def told(method: sl.methods.Method, state: State, seed: int = 0) -> tuple[State,
 
 
 def around(state: State, beta: float) -> tuple[Array, Array]:
-    assert state.posterior is not None
-    half = beta * state.posterior.deviation
-    return state.posterior.mean - half, state.posterior.mean + half
-
-
-def intervals(state: State) -> Bounds:
-    assert state.intervals is not None
-    return state.intervals
-
-
-def confidence(reader: Reader, widths: Width, tolerance: float = 0.0, kind: str = "matrix") -> PosteriorConfidence:
-    prior = posterior.begin(DOMAINS[kind], noise=0.1)
-    return PosteriorConfidence(reader=reader, prior=prior, widths=widths, intersected=False, tolerance=tolerance)
+    found = state.belief.posterior
+    half = beta * found.deviation
+    return found.mean - half, found.mean + half
 
 
 # --- points
@@ -59,23 +46,26 @@ def confidence(reader: Reader, widths: Width, tolerance: float = 0.0, kind: str 
 @pytest.mark.parametrize("beta", [1.0, 3.0])
 def test_intervals_are_so_many_deviations_around_the_mean(kind: str, beta: float) -> None:
     problem = sl.Problem(DOMAINS[kind], goal=Threshold(0.3), noise=0.1)
-    method = sl.methods.make("truvar", problem, beta=beta, batch=4)
+    method = sl.methods.make("truvar", problem, confidence=sl.Posterior(beta=beta), batch=4)
     state = method.init()
-    np.testing.assert_allclose(intervals(state).lower, -beta)
+    np.testing.assert_allclose(state.intervals.lower, -beta)
     for _ in range(3):
         state, info = told(method, state)
         lower, upper = around(state, beta)
-        np.testing.assert_allclose(intervals(state).lower, lower)
-        np.testing.assert_allclose(intervals(state).upper, upper)
-        np.testing.assert_allclose(info.bounds.lower, lower - 0.3)
-        np.testing.assert_allclose(info.bounds.upper, upper - 0.3)
-        np.testing.assert_allclose(info.estimates, (lower + upper) / 2 - 0.3, atol=1e-12)
+        np.testing.assert_allclose(state.intervals.lower, lower)
+        np.testing.assert_allclose(state.intervals.upper, upper)
+        np.testing.assert_allclose(info.bounds.lower, lower)
+        np.testing.assert_allclose(info.bounds.upper, upper)
+        np.testing.assert_allclose(state.belief.values(method.goal), (lower + upper) / 2, atol=1e-12)
+        np.testing.assert_array_equal(state.labels == ABOVE, lower > 0.3)
+        np.testing.assert_array_equal(state.labels == BELOW, upper < 0.3)
 
 
 @pytest.mark.parametrize("name", ["lse", "lse-imp"])
 def test_intersected_intervals_are_all_intervals_so_far_at_once(name: str) -> None:
     goal: sl.Goal = Threshold(0.3) if name == "lse" else FractionOfMax(0.3)
-    method = sl.methods.make(name, sl.Problem(DOMAINS["matrix"], goal=goal, noise=0.1), beta=2.0)
+    problem = sl.Problem(DOMAINS["matrix"], goal=goal, noise=0.1)
+    method = sl.methods.make(name, problem, confidence=sl.Posterior(beta=2.0, intersected=True))
     state = method.init()
     lower, upper = np.full(N, -np.inf), np.full(N, np.inf)
     shorter = 0
@@ -83,15 +73,15 @@ def test_intersected_intervals_are_all_intervals_so_far_at_once(name: str) -> No
         state, _ = told(method, state)
         now = around(state, 2.0)
         lower, upper = np.maximum(lower, now[0]), np.minimum(upper, now[1])
-        np.testing.assert_allclose(intervals(state).lower, lower)
-        np.testing.assert_allclose(intervals(state).upper, upper)
+        np.testing.assert_allclose(state.intervals.lower, lower)
+        np.testing.assert_allclose(state.intervals.upper, upper)
         shorter += int((upper - lower < now[1] - now[0] - 1e-6).sum())
     assert shorter > 0
 
 
 def test_intervals_that_contradict_earlier_ones_are_named_and_replaced() -> None:
     problem = sl.Problem(sl.Domain(np.arange(3.0), RBF(0.1)), goal=Threshold(0.0), noise=0.1)
-    method = sl.methods.make("lse", problem, batch=1, beta=1.0)
+    method = sl.methods.make("lse", problem, batch=1, confidence=sl.Posterior(beta=1.0, intersected=True))
     state = method.init()
     plan = method.ask(state)
     state, _ = method.tell(state, plan, [0.05])
@@ -102,14 +92,16 @@ def test_intervals_that_contradict_earlier_ones_are_named_and_replaced() -> None
     expected = f"the intervals of 1 points, the first of them point {x}, contradict earlier ones"
     assert any(str(warning.message).startswith(expected) for warning in caught)
     assert any(sentence.startswith(expected) for sentence in info.warnings)
+    (finding,) = (each for each in info.findings if each.assumption == "intervals")
+    assert (finding.verdict, finding.number) == (Verdict.CONTRADICTED, 1.0)
     lower, upper = around(state, 1.0)
-    assert intervals(state).lower[x] == pytest.approx(lower[x])
-    assert intervals(state).upper[x] == pytest.approx(upper[x])
+    assert state.intervals.lower[x] == pytest.approx(lower[x])
+    assert state.intervals.upper[x] == pytest.approx(upper[x])
 
 
 def test_a_kernel_that_is_too_smooth_is_doubted_once() -> None:
     problem = sl.Problem(sl.Domain(np.linspace(0, 1, N), RBF(1.0)), goal=Threshold(0.1), noise=0.01)
-    method = sl.methods.make("uniform", problem, batch=30, beta=1e6)
+    method = sl.methods.make("uniform", problem, batch=30, confidence=sl.Posterior(beta=1e6))
     truth = np.random.default_rng(0).standard_normal(N)
     state, said = method.init(), list[str]()
     with warnings.catch_warnings():
@@ -119,7 +111,7 @@ def test_a_kernel_that_is_too_smooth_is_doubted_once() -> None:
             state, info = method.tell(state, plan, truth[plan.indices])
             said += info.warnings
     assert len(said) == 1
-    assert "times as far from their predictions as kernel and noise allow for" in said[0]
+    assert "times as far from their predictions as kernel and noise say" in said[0]
 
 
 # --- pairs
@@ -129,18 +121,18 @@ def test_a_kernel_that_is_too_smooth_is_doubted_once() -> None:
 @pytest.mark.parametrize("epsilon", [0.01, 0.3])
 def test_the_bounds_of_pairs_are_those_of_the_whole_covariance(kind: str, epsilon: float) -> None:
     problem = sl.Problem(DOMAINS[kind], goal=FractionOfMax(epsilon), noise=0.1)
-    method = sl.methods.make("milk", problem, batch=5, beta=2.0)
+    method = sl.methods.make("milk", problem, batch=5, confidence=sl.Posterior(beta=2.0))
     state, info = told(method, method.init())
-    assert state.posterior is not None
-    sigma, share = state.posterior.columns(np.arange(N)), 1 - epsilon
+    found, values = state.belief.posterior, state.belief.values(method.goal)
+    sigma, share = found.columns(np.arange(N)), 1 - epsilon
     for x in range(0, N, 3):
         for other in range(N):
             direction = np.zeros(N)
             direction[x] += 1.0
             direction[other] -= share
-            centre = direction @ state.posterior.mean
+            centre = direction @ found.mean
             half = 2.0 * np.sqrt(np.maximum(0.0, direction @ sigma @ direction))
-            assert info.estimates[x, other] == pytest.approx(centre, abs=1e-10)
+            assert values[x, other] == pytest.approx(centre, abs=1e-10)
             assert info.bounds.lower[x, other] == pytest.approx(centre - half, abs=1e-6)
             assert info.bounds.upper[x, other] == pytest.approx(centre + half, abs=1e-6)
 
@@ -149,22 +141,24 @@ def test_pairs_are_known_better_than_their_points_say() -> None:
     problem = sl.Problem(DOMAINS["features"], goal=FractionOfMax(0.3), noise=0.1)
     method = sl.methods.make("milk", problem, batch=5)
     state, info = told(method, method.init())
-    apart = intervals(state).upper[:, None] - 0.7 * intervals(state).lower
+    apart = state.intervals.upper[:, None] - 0.7 * state.intervals.lower
     assert (info.bounds.upper <= apart + 1e-9).all()
     assert (info.bounds.upper < apart - 0.1).any()
 
 
 def test_misspecification_widens_a_pair_at_both_of_its_points() -> None:
-    shape: dict[str, Any] = {"norm": 1.0, "rank": N, "largest": 1.0, "noise": 0.1, "delta": 0.1}
-    wide, narrow = (
-        confidence(FractionOfMax(0.3), RkhsWidth(**shape, misspecification=h)).prior.told([3, 9], [0.1, 0.2])
-        for h in (0.2, 0.0)
-    )
-    extra = RkhsWidth(**shape, misspecification=0.2).extra(wide)
-    bounds = []
-    for h, seen in ((0.2, wide), (0.0, narrow)):
-        who = confidence(FractionOfMax(0.3), RkhsWidth(**shape, misspecification=h))
-        bounds.append(who._pairs(seen, 0.7)[1])
+    bounds, beliefs = [], []
+    for h in (0.2, 0.0):
+        problem = sl.Problem(
+            DOMAINS["matrix"], goal=FractionOfMax(0.3), noise=0.1, norm=1.0, delta=0.1, misspecification=h
+        )
+        batch = Batch(points=np.array([3, 9]), values=np.array([0.1, 0.2]))
+        beliefs.append(sl.Rkhs().update(sl.Rkhs().prior(problem), batch))
+        bounds.append(beliefs[-1].bounds(0.7))
+    widths = beliefs[0].widths
+    assert isinstance(widths, RkhsWidth)
+    assert (widths.norm, widths.noise, widths.delta, widths.misspecification) == (1.0, 0.1, 0.1, 0.2)
+    extra = widths.extra(beliefs[0].posterior)
     np.testing.assert_allclose(bounds[0].upper - bounds[1].upper, extra[:, None] + 0.7 * extra)
     np.testing.assert_allclose(bounds[1].lower - bounds[0].lower, extra[:, None] + 0.7 * extra)
 
@@ -174,9 +168,8 @@ def test_misspecification_widens_a_pair_at_both_of_its_points() -> None:
 
 def labels_of(lower: Array, upper: Array, tolerance: float) -> Array:
     goal = Threshold(0.0)
-    deciding = narrowed(Bounds(lower=lower, upper=upper), tolerance)
-    start = Reading(labels=np.zeros(len(lower), dtype=np.int8), undecided=goal.directions(len(lower)))
-    return goal.read(start, deciding).labels.astype(np.float64)
+    found = goal.read(goal.unread(len(lower)), Bounds(lower=lower, upper=upper), tolerance=tolerance)
+    return found.labels.astype(np.float64)
 
 
 BOUND = st.floats(-2, 2, allow_subnormal=False)

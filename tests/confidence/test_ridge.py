@@ -15,14 +15,15 @@ from sklearn.gaussian_process.kernels import RBF
 import superlevel as sl
 from superlevel.arrays import Array, Indices
 from superlevel.confidence.ellipsoids import GAMMAS, spectrum
-from superlevel.confidence.ridge import Ridge, RidgeLearned
+from superlevel.confidence.ridge import RidgeBelief, Setting
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
-from superlevel.goals import Bounds
+from superlevel.findings import Verdict
+from superlevel.goals import ABOVE, BELOW, Bounds
 from superlevel.methods.loop import Method
 from superlevel.oracles import Oracle
-from superlevel.records import Info, State, Stop
+from superlevel.records import Batch, Info, State, Stop
 from superlevel.reproduce.worlds import Linear
-from tests.methods.cases import at
+from tests.worlds import at
 
 N = 40
 POINTS = np.linspace(0, 1, N)[:, None]
@@ -39,19 +40,28 @@ class World:
 
     @property
     def method(self) -> Method:
-        name = "melk" if isinstance(self.problem.goal, sl.Threshold) else "milk"
-        return sl.methods.make(name, self.problem, confidence="ridge", growth=1.4)
+        return sl.methods.make("melk", self.problem, confidence=sl.Ridge(growth=1.4))
 
     @property
     def oracle(self) -> Oracle:
-        return sl.oracles.Gaussian(self.truth, noise=self.problem.noise)
+        return sl.oracles.Gaussian(self.truth, noise=self.problem.known_noise)
 
     def wrong(self, state: State) -> bool:
         """Whether a label is, beyond what the tolerance allows."""
-        level, room = self.problem.goal.level(self.truth), self.problem.tolerance
-        missed = (state.labels < 0) & (self.truth > level + room)
-        false = (state.labels > 0) & (self.truth < level - room)
+        goal, room = self.problem.goal, self.problem.tolerance
+        levels = np.array(goal.levels or (level_of(goal, self.truth),))[:, None]
+        labels = np.atleast_2d(state.labels)
+        missed = (labels == BELOW) & (self.truth > levels + room)
+        false = (labels == ABOVE) & (self.truth < levels - room)
         return bool(missed.any() or false.any())
+
+
+def level_of(goal: sl.Goal, truth: Array) -> float:
+    """The level of a function: given, or a part of its maximum."""
+    if isinstance(goal, sl.FractionOfMax):
+        return goal.level(truth)
+    (level,) = goal.levels
+    return level
 
 
 def drawn(seed: int, *, norm: float = 3.0) -> Array:
@@ -92,13 +102,17 @@ WORLDS: dict[str, Callable[[int], World]] = {
 }
 
 
-def learned(state: State) -> RidgeLearned:
-    assert isinstance(state.learned, RidgeLearned)
-    return state.learned
+def belief(state: State) -> RidgeBelief:
+    assert isinstance(state.belief, RidgeBelief)
+    return state.belief
+
+
+def setting(method: Method) -> Setting:
+    assert isinstance(method.prior, RidgeBelief)
+    return method.prior.setting
 
 
 def intervals(state: State) -> Bounds:
-    assert state.intervals is not None
     return state.intervals
 
 
@@ -116,7 +130,6 @@ def ever_wrong(world: World, seed: int, oracle: Oracle | None = None, limit: int
         wrong |= world.wrong(state)
         held = intervals(state)
         assert (held.lower <= held.upper).all()
-        assert state.estimate is not None
         assert ((held.lower <= state.estimate) & (state.estimate <= held.upper)).all()
     return wrong, state
 
@@ -157,9 +170,9 @@ def test_with_an_adversary_in_the_misspecification_the_containments_hold(goal: s
     wrong, state = ever_wrong(world, seed)
     assert not wrong
     assert state.stop is Stop.DECIDED
-    exact = wanted.level(truth)
-    assert state.found()[truth > exact + room].all()
-    assert not state.found()[truth < exact - room].any()
+    exact = level_of(wanted, truth)
+    assert state.not_below[truth > exact + room].all()
+    assert not state.not_below[truth < exact - room].any()
     # The same with labels from intervals that hold a constant error of either sign.
     assert ((intervals(state).lower <= truth) & (truth <= intervals(state).upper)).all()
 
@@ -192,9 +205,9 @@ def test_the_order_of_plans_changes_nothing_but_the_martingales() -> None:
             state, _ = method.tell(state, plan, values[plan.origin])
         ends.append(state)
     one, other = ends
-    np.testing.assert_array_equal(learned(one).evidence.counts, learned(other).evidence.counts)
-    np.testing.assert_allclose(learned(one).evidence.means, learned(other).evidence.means, atol=1e-12)
-    np.testing.assert_allclose(learned(one).martingales.variances, learned(other).martingales.variances, rtol=0.5)
+    np.testing.assert_array_equal(belief(one).statistics.counts, belief(other).statistics.counts)
+    np.testing.assert_allclose(belief(one).statistics.means, belief(other).statistics.means, atol=1e-12)
+    np.testing.assert_allclose(belief(one).martingales.variances, belief(other).martingales.variances, rtol=0.5)
 
 
 # --- what is known
@@ -221,7 +234,7 @@ def test_observations_say_the_same_in_any_order_and_portions(goal: sl.Goal, port
     np.testing.assert_allclose(intervals(state).lower, intervals(whole).lower, atol=1e-9)
     np.testing.assert_allclose(intervals(state).upper, intervals(whole).upper, atol=1e-9)
     np.testing.assert_allclose(last.bounds.lower, info.bounds.lower, atol=1e-9)
-    np.testing.assert_allclose(last.estimates, info.estimates, atol=1e-9)
+    np.testing.assert_allclose(state.belief.values(method.goal), whole.belief.values(method.goal), atol=1e-9)
     assert state.samples == whole.samples == 60
 
 
@@ -250,10 +263,10 @@ def test_only_what_is_told_as_a_whole_feeds_the_martingales() -> None:
     plan = method.ask(start)
     values = world.oracle.measure(plan.indices, np.random.default_rng(1))
     whole, _ = method.tell(start, plan, values)
-    seen, _ = method.observe(start, plan.indices, values)
-    assert learned(whole).martingales.variances.any()
-    assert learned(seen).martingales is learned(start).martingales
-    assert set(learned(seen).sources) == {"mixture"}
+    seen, _ = method.update(start, Batch(points=plan.indices, values=values, plan=plan))
+    assert belief(whole).martingales.variances.any()
+    assert belief(seen).martingales is belief(start).martingales
+    assert set(belief(seen).sources) == {"ellipsoids"}
     assert (intervals(whole).lower >= intervals(seen).lower).all()
     assert (intervals(whole).upper <= intervals(seen).upper).all()
 
@@ -261,18 +274,16 @@ def test_only_what_is_told_as_a_whole_feeds_the_martingales() -> None:
 def test_the_narrower_interval_is_taken_and_named() -> None:
     """Many independent arms are for the martingales, few dimensions for the ellipsoid."""
     ends = {}
-    for name, domain in {"union": sl.Domain(np.eye(60)), "mixture": sl.Domain(np.ones((60, 1)))}.items():
+    for name, domain in {"martingales": sl.Domain(np.eye(60)), "ellipsoids": sl.Domain(np.ones((60, 1)))}.items():
         problem = sl.Problem(domain, goal=sl.Threshold(0.0), noise=1.0, norm=10.0)
         method = sl.methods.make("melk", problem, confidence="ridge")
         plan = at(method.ask(method.init()), [*range(60)] * 20, "all of them")
-        state, info = method.tell(method.init(), plan, np.full(1200, 0.05))
-        assert info.sources == learned(state).sources == (name,) * 60
+        state, _ = method.tell(method.init(), plan, np.full(1200, 0.05))
+        assert state.belief.sources == (name,) * 60
         ends[name] = state
-    confidence = sl.methods.make("melk", problem, confidence="ridge").confidence
-    assert isinstance(confidence, Ridge)
-    found = learned(ends["mixture"])
-    mixed = spectrum(confidence.features.array, found.evidence, confidence.misses).points(0.05)
-    np.testing.assert_allclose(found.intervals.upper, mixed.upper)
+    found, known = belief(ends["ellipsoids"]), setting(method)
+    alone = spectrum(known.features.array, found.statistics, known.misses).points(0.05)
+    np.testing.assert_allclose(found.bounds().upper, alone.upper)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -292,9 +303,8 @@ def test_a_known_mean_moves_everything_along() -> None:
     one, _ = plain.method.observe(plain.method.init(), points, values)
     other, info = moved.method.observe(moved.method.init(), points, values + 50.0)
     np.testing.assert_allclose(intervals(other).lower, intervals(one).lower + 50.0)
-    np.testing.assert_allclose(info.bounds.upper, intervals(one).upper - 0.3, atol=1e-9)
-    assert other.estimate is not None
-    np.testing.assert_allclose(other.estimate, learned(one).estimate + 50.0)
+    np.testing.assert_allclose(info.bounds.upper, intervals(one).upper + 50.0, atol=1e-9)
+    np.testing.assert_allclose(other.estimate, belief(one).estimate + 50.0)
 
 
 # --- pairs
@@ -306,15 +316,14 @@ def test_bounds_are_those_of_the_ellipsoids_with_room_for_what_is_missed(h: floa
     world = smooth(3, goal=sl.FractionOfMax(1 - share), misspecification=h, mean=1.0)
     points, values = sample(world, 60)
     state, info = world.method.observe(world.method.init(), points, values + 1.0)
-    confidence = world.method.confidence
-    assert isinstance(confidence, Ridge)
-    np.testing.assert_allclose(confidence.misses, h, atol=1e-4)
-    found = spectrum(confidence.features.array, learned(state).evidence, confidence.misses)
-    single, double = found.points(DELTA / 2), found.pairs(DELTA / 2, share)
-    lower, upper = 1.0 + single.lower - confidence.misses, 1.0 + single.upper + confidence.misses
+    misses = setting(world.method).misses
+    np.testing.assert_allclose(misses, h, atol=1e-4)
+    found = spectrum(setting(world.method).features.array, belief(state).statistics, misses)
+    single, double = found.points(DELTA), found.pairs(DELTA, share)  # all of delta: nobody planned the batch
+    lower, upper = 1.0 + single.lower - misses, 1.0 + single.upper + misses
     np.testing.assert_allclose(intervals(state).lower, lower)
     np.testing.assert_allclose(intervals(state).upper, upper)
-    missed = np.add.outer(confidence.misses, share * confidence.misses)
+    missed = np.add.outer(misses, share * misses)
     alone = Bounds(lower=np.subtract.outer(lower, share * upper), upper=np.subtract.outer(upper, share * lower))
     offset = 1.0 - share
     np.testing.assert_allclose(info.bounds.lower, np.maximum(alone.lower, double.lower - missed + offset), atol=1e-9)
@@ -328,10 +337,8 @@ def test_pairs_hold_every_function_that_the_measurements_allow() -> None:
     method = world.method
     points, values = sample(world, 40)
     state, info = method.observe(method.init(), points, values)
-    confidence = method.confidence
-    assert isinstance(confidence, Ridge)
-    found = spectrum(confidence.features.array, learned(state).evidence, confidence.misses)
-    radii, rng = found.radii(DELTA / 2), np.random.default_rng(0)
+    found = spectrum(setting(method).features.array, belief(state).statistics, setting(method).misses)
+    radii, rng = found.radii(DELTA), np.random.default_rng(0)
 
     def allowed(theta: Array) -> bool:
         left = np.square(found.moments - found.sizes * theta)
@@ -355,7 +362,8 @@ def test_pairs_hold_every_function_that_the_measurements_allow() -> None:
     assert (info.bounds.upper <= ends.upper[:, None] - share * ends.lower + 1e-9).all()
     # and tighter than points alone can say, where neighbours rise and fall together
     assert (info.bounds.lower > ends.lower[:, None] - share * ends.upper + 0.01).mean() > 0.2
-    assert ((info.bounds.lower <= info.estimates) & (info.estimates <= info.bounds.upper)).all()
+    centre = state.belief.values(method.goal)
+    assert ((info.bounds.lower <= centre) & (centre <= info.bounds.upper)).all()
 
 
 # --- odd worlds
@@ -364,7 +372,7 @@ def test_pairs_hold_every_function_that_the_measurements_allow() -> None:
 @pytest.mark.parametrize("goal", [sl.Threshold(9.0), sl.FractionOfMax(0.4)], ids=["points", "pairs"])
 def test_a_norm_alone_decides_nothing_until_a_batch_could_have_contradicted_it(goal: sl.Goal) -> None:
     """No function of norm 3 reaches 9, and with a mean of 100 all are near the maximum."""
-    method = smooth(0, goal=goal, mean=0.0 if isinstance(goal, sl.Threshold) else 100.0).method
+    method = smooth(0, goal=goal, mean=100.0 if goal.implicit else 0.0).method
     start = method.init()
     assert (start.labels == 0).all()
     assert start.undecided.all()
@@ -380,7 +388,7 @@ def test_equal_points_are_known_equally(goal: sl.Goal) -> None:
     world = World(problem=sl.Problem(domain, goal=goal, noise=0.3, norm=6.0), truth=truth)
     wrong, state = ever_wrong(world, 0)
     assert not wrong
-    for array in (intervals(state).lower, intervals(state).upper, learned(state).estimate, state.labels):
+    for array in (intervals(state).lower, intervals(state).upper, belief(state).estimate, state.labels):
         np.testing.assert_allclose(np.ptp(array.reshape(-1, 3), axis=1), 0.0, atol=1e-9)
 
 
@@ -462,11 +470,11 @@ def test_what_contradicts_the_assumptions_ends_all_claims(lie: str, permanent: b
     state, info = method.observe(method.init(), points, values)
     assert state.stop is Stop.CONTRADICTED
     assert any(said in sentence for sentence in info.warnings)
+    assert {finding.verdict for finding in info.findings} == {Verdict.CONTRADICTED}
     for _ in range(2):
         assert (state.labels == 0).all()
         assert np.isinf(intervals(state).lower).all()
         assert state.undecided.all()
-        assert state.estimate is not None
         assert np.isfinite(state.estimate).all()
         with pytest.raises(SuperlevelError, match="contradict"):
             method.ask(state)
@@ -518,7 +526,7 @@ def silently_wrong(make: Callable[[int], World], tail: str, runs: int) -> int:
         warnings.simplefilter("ignore", AssumptionWarning)
         for seed in range(runs):
             world = make(seed)
-            _, state = ever_wrong(world, seed, HEAVY[tail](world.truth, world.problem.noise))
+            _, state = ever_wrong(world, seed, HEAVY[tail](world.truth, world.problem.known_noise))
             count += state.stop is not Stop.CONTRADICTED and world.wrong(state)
     return count
 

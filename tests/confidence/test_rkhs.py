@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF
 import superlevel as sl
 from superlevel import posterior
 from superlevel.arrays import Array
-from superlevel.confidence.posterior import PosteriorConfidence
+from superlevel.confidence.posterior import GaussianBelief
 from superlevel.confidence.rkhs import RkhsWidth
 from superlevel.posterior import GaussianPosterior
 
@@ -25,9 +25,9 @@ LINEAR = sl.Domain(np.column_stack([np.ones(N), POINTS[:, 0], POINTS[:, 0] ** 2]
 
 def width_of(problem: sl.Problem) -> RkhsWidth:
     method = sl.methods.make("lse", problem, confidence="rkhs")
-    assert isinstance(method.confidence, PosteriorConfidence)
-    assert isinstance(method.confidence.widths, RkhsWidth)
-    return method.confidence.widths
+    assert isinstance(method.prior, GaussianBelief)
+    assert isinstance(method.prior.widths, RkhsWidth)
+    return method.prior.widths
 
 
 def information(gram: Array, points: list[int], noise: Array) -> float:

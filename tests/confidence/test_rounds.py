@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from superlevel import robust
 from superlevel.confidence.rounds import Rounds, Schedule
+from superlevel.records import Need
 
 
 def rounds(schedule: Schedule = "scaled", *, n: int = 50, unit: float = 1.0, tolerance: float = 0.0) -> Rounds:
@@ -25,11 +26,15 @@ def rounds(schedule: Schedule = "scaled", *, n: int = 50, unit: float = 1.0, tol
     )
 
 
+def samples(chosen: Rounds, t: int, value: float, directions: int) -> int:
+    return chosen.samples(Need(phase=t, value=value, directions=directions, begun=0))
+
+
 @given(st.integers(1, 12), st.floats(1e-6, 100.0), st.sampled_from(["scaled", "paper", "tight"]), st.integers(1, 60))
 def test_a_round_keeps_its_precision_by_catoni_s_bound(t: int, value: float, schedule: Schedule, n: int) -> None:
     """Also in the corner where q_t is smaller than what Catoni's mean needs to exist."""
     chosen = rounds(schedule, n=n)
-    count = chosen.samples(t, value, directions=n)
+    count = samples(chosen, t, value, n)
     failure = chosen.failure(t, n)
     assert count > 2 * math.log(2 / failure)
     union = math.log(2 * t**2 * n**2 / 0.1)
@@ -42,7 +47,7 @@ def test_a_round_keeps_its_precision_by_catoni_s_bound(t: int, value: float, sch
 def test_every_mean_gets_the_fewest_measurements_that_it_needs(estimator: robust.Estimator) -> None:
     chosen = replace(rounds("tight"), estimator=estimator)
     for value in (1e-6, 0.3):
-        count = chosen.samples(2, value, directions=50)
+        count = samples(chosen, 2, value, 50)
         failure = chosen.failure(2, 50)
         assert 1.001 * estimator.deviation(count, variance=2.0 * value, delta=failure) <= chosen.precision(2)
         if count > 1:
@@ -52,7 +57,7 @@ def test_every_mean_gets_the_fewest_measurements_that_it_needs(estimator: robust
 @given(st.integers(1, 8), st.floats(0.1, 20.0))
 def test_one_measurement_less_would_not_be_tight(t: int, value: float) -> None:
     chosen = rounds("tight")
-    count = chosen.samples(t, value, directions=50)
+    count = samples(chosen, t, value, 50)
     failure = chosen.failure(t, 50)
     least = math.floor(2 * math.log(2 / failure)) + 1
     if count > least:

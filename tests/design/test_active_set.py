@@ -11,6 +11,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 from superlevel.design import Design, Pairs, Rows, Status, Subset, active_set, solve
 from superlevel.design.certificate import evaluate
+from superlevel.design.minimax import Minimax
 from superlevel.design.problem import design_problem
 from superlevel.design.targets import AnyTargets
 from superlevel.errors import InputError
@@ -68,7 +69,8 @@ def test_a_few_targets_among_many_arms_begin_near_them(ridge: float) -> None:
 def test_an_active_set_is_a_distribution_on_arms_that_span(ridge: float, targets: Any) -> None:
     problem = design_problem(ARMS, targets, ridge=ridge)
     first = active_set.begin(problem)
-    assert not first.covers(problem)
+    criterion = Minimax(problem=problem)
+    assert not criterion.covers(first)
     assert np.linalg.matrix_rank(problem.arms[first.arms]) == 5
     for weights, positions in ((first.weights, first.arms), (first.mixture, first.targets)):
         assert (weights > 0).all()
@@ -77,9 +79,8 @@ def test_an_active_set_is_a_distribution_on_arms_that_span(ridge: float, targets
     everywhere = first.everywhere(problem)
     np.testing.assert_array_equal(np.flatnonzero(everywhere), first.arms)
     rows = pairs(ARMS, 0.3) if isinstance(targets, Pairs) else ARMS if targets is None else VECTORS
-    reduced = active_set.part(problem, first)
     instance = Instance(arms=ARMS[first.arms], rows=rows[first.targets], ridge=ridge)
-    seen = evaluate(reduced, first.weights, np.arange(len(first.targets)), first.mixture)
+    seen = criterion.inner(first, aim=0.1, budget=1).evaluate(first)
     assert seen.value == pytest.approx(instance.value(first.weights))
     assert seen.lower_bound == pytest.approx(instance.bound(first.weights, first.mixture))
 
@@ -89,7 +90,7 @@ def test_what_contradicts_an_active_set_enters_it() -> None:
     problem = design_problem(ARMS, VECTORS, ridge=0.1)
     active = active_set.begin(problem)
     seen = evaluate(problem, active.everywhere(problem), active.targets, active.mixture)
-    wider = active_set.enter(active, seen)
+    wider = Minimax(problem=problem).enter(active, seen)
     assert wider is not None
     assert np.isin(active.arms, wider.arms).all()
     assert np.isin(active.targets, wider.targets).all()
@@ -106,9 +107,9 @@ def test_what_contradicts_an_active_set_enters_it() -> None:
 def test_nothing_enters_what_is_everything() -> None:
     problem = design_problem(ARMS[:20], None, ridge=0.1)
     active = active_set.begin(problem)
-    assert active.covers(problem)
+    assert Minimax(problem=problem).covers(active)
     seen = evaluate(problem, active.everywhere(problem), active.targets, active.mixture)
-    assert active_set.enter(active, seen) is None
+    assert Minimax(problem=problem).enter(active, seen) is None
 
 
 @pytest.mark.usefixtures("tiny")

@@ -186,7 +186,7 @@ def test_a_root_has_the_mixtures_moments(rows: Array, ridge: float, monkeypatch:
     monkeypatch.setattr(average, "BLOCK", 50)  # so that many targets come in several blocks
     mixture = mixture_of(rows)
     problem = design_problem(ARMS, rows, ridge=ridge)
-    root = average.average_problem(problem, mixture).objective.root
+    root = average.average_problem(problem, mixture).root
     given_as = problem.directions().rows(np.arange(len(rows)))
     assert len(root) <= 4
     np.testing.assert_allclose(root.T @ root, (given_as * mixture[:, None]).T @ given_as, atol=1e-12)

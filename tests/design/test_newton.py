@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import LinAlgError
 
 from superlevel.design.certificate import Evaluation, evaluate
-from superlevel.design.newton import Iterate, LocalTargets, Products, step
+from superlevel.design.newton import Iterate, LocalTargets, joined, step
 from superlevel.design.problem import design_problem
 
 from .oracle import Array, Instance
@@ -41,7 +41,7 @@ def seen_from(seen: Evaluation, positions: int, dtype: type[np.floating] = np.fl
 def somewhere(local: LocalTargets, weights: Array, mixture: Array, *, seed: int = 1) -> Iterate:
     """An iterate whose slacks are positive and do not fit: every residual of the conditions is nonzero."""
     rng = np.random.default_rng(seed)
-    return Iterate(
+    return joined(
         weights=1.1 * weights,
         mixture=0.9 * mixture,
         level=1.2 * float(local.variances.max()),
@@ -55,7 +55,7 @@ def centred(local: LocalTargets, weights: Array, mixture: Array) -> Iterate:
     """An iterate whose slacks fit."""
     level, price = 1.05 * float(local.variances.max()), 1.05 * float(local.gains.max())
     slack, reduced = level - local.variances, price - local.gains
-    return Iterate(weights=weights, mixture=mixture, level=level, price=price, slack=slack, reduced=reduced)
+    return joined(weights=weights, mixture=mixture, level=level, price=price, slack=slack, reduced=reduced)
 
 
 def derivatives(local: LocalTargets) -> tuple[Array, Array]:
@@ -130,7 +130,7 @@ def test_the_direction_solves_the_whole_system(n: int, p: int) -> None:
     direction = local.factored(here)
     for _ in range(2):  # one factorisation serves every right side
         wanted = rng.normal(size=p), rng.normal(size=n)
-        found = direction(Products(*wanted))
+        found = direction(np.concatenate(wanted[::-1]))  # arms first
         for name, expected in whole_system(here, local, wanted).items():
             np.testing.assert_allclose(getattr(found, name), expected if expected.size > 1 else expected[0], rtol=1e-8)
 
@@ -141,7 +141,7 @@ def test_arms_that_are_the_targets_take_a_shorter_road_to_the_same_direction() -
     weights, mixture = rng.dirichlet(np.ones(8)), rng.dirichlet(np.ones(8))
     local = seen_from(look(Instance(arms=arms, rows=arms, ridge=0.1), weights, mixture), 8)
     here = somewhere(local, weights, mixture)
-    wanted = Products(rng.normal(size=8), rng.normal(size=8))
+    wanted = rng.normal(size=16)
     plain, shared = local.factored(here)(wanted), replace(local, targets=local.arms).factored(here)(wanted)
     for name in ("weights", "mixture", "level", "price", "slack", "reduced"):
         np.testing.assert_allclose(getattr(shared, name), getattr(plain, name), rtol=1e-9)
@@ -152,7 +152,7 @@ def test_single_precision_gives_nearly_the_same_direction() -> None:
     seen = look(instance, weights, mixture)
     local = seen_from(seen, 5)
     here = somewhere(local, weights, mixture)
-    wanted = Products(-here.mixture * here.slack, -here.weights * here.reduced)
+    wanted = -here.primal * here.dual
     double, single = local.factored(here)(wanted), seen_from(seen, 5, np.float32).factored(here)(wanted)
     for name in ("weights", "mixture", "level", "price", "slack", "reduced"):
         assert np.asarray(getattr(single, name)).dtype == np.float64

@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import LinAlgError
 
 from superlevel.design.average import AverageProblem, average_problem
-from superlevel.design.newton import Iterate, Local, Products, cautious, step
+from superlevel.design.newton import Iterate, Local, cautious, step
 from superlevel.design.problem import design_problem
 
 from .oracle import Array, Instance
@@ -25,15 +25,19 @@ def posed(instance: Instance, mixture: Array) -> AverageProblem:
 
 def seen_from(average: AverageProblem, weights: Array, dtype: type[np.floating] = np.float64) -> Local:
     """In coordinates where A is the identity, by an inverse of A's root."""
-    seen = average.objective.evaluate(weights)
-    arms = np.linalg.solve(seen.factor, average.objective.arms.T).T
+    seen = average.evaluate(weights)
+    arms = np.linalg.solve(seen.factor, average.problem.arms.T).T
     return Local(arms=arms.astype(dtype), roots=seen.roots.astype(dtype), gains=seen.gains)
+
+
+def on_arms(weights: Array, *, price: float, reduced: Array) -> Iterate:
+    return Iterate(primal=weights, dual=reduced, level=1.0, price=price, arms=len(weights))
 
 
 def somewhere(local: Local, weights: Array) -> Iterate:
     """Positive, and no condition holds."""
     reduced = np.random.default_rng(1).uniform(0.5, 2, len(weights))
-    return Iterate(weights=1.1 * weights, price=1.1 * float(local.gains.max()), reduced=reduced)
+    return on_arms(1.1 * weights, price=1.1 * float(local.gains.max()), reduced=reduced)
 
 
 def test_the_derivatives_are_those_of_the_docstring() -> None:
@@ -42,7 +46,7 @@ def test_the_derivatives_are_those_of_the_docstring() -> None:
     local = seen_from(average, weights)
     curvature = 2 * (local.roots @ local.roots.T) * (local.arms @ local.arms.T)
     for i, unit in enumerate(np.eye(len(weights))):
-        above, below = (average.objective.evaluate(weights + sign * size * unit) for sign in (1, -1))
+        above, below = (average.evaluate(weights + sign * size * unit) for sign in (1, -1))
         assert (above.average - below.average) / (2 * size) == pytest.approx(-local.gains[i], rel=1e-5)
         np.testing.assert_allclose((above.gains - below.gains) / (2 * size), -curvature[:, i], rtol=1e-4, atol=1e-5)
 
@@ -65,7 +69,7 @@ def test_the_direction_solves_the_whole_system(n: int, p: int) -> None:
     )
     right = np.concatenate([here.price - local.gains - here.reduced, wanted, [1 - here.weights.sum()]])
     expected = np.linalg.solve(matrix, right)
-    found = local.factored(here)(Products(slack=np.empty(0), reduced=wanted))
+    found = local.factored(here)(wanted)
     np.testing.assert_allclose([*found.weights, found.price, *found.reduced], expected, rtol=1e-8, atol=1e-10)
 
 
@@ -75,7 +79,7 @@ def test_a_step_stays_inside_and_lowers_the_products(seed: int, dtype: type[np.f
     instance, weights, mixture = example(seed=seed)
     local = seen_from(posed(instance, mixture), weights, dtype)
     price = 1.05 * float(local.gains.max())
-    here = Iterate(weights=weights, price=price, reduced=price - local.gains)
+    here = on_arms(weights, price=price, reduced=price - local.gains)
     there = step(here, local, least=0.0)
     for values in (there.weights, there.reduced):
         assert values.dtype == np.float64
@@ -90,10 +94,10 @@ def test_cautious_steps_lead_to_the_centre() -> None:
     average, aim = posed(instance, mixture), 1e-3
     local = seen_from(average, weights)
     price = 1.05 * float(local.gains.max())
-    here = Iterate(weights=weights, price=price, reduced=price - local.gains)
+    here = on_arms(weights, price=price, reduced=price - local.gains)
     for _ in range(40):
         here = cautious(here, seen_from(average, here.weights), aim=aim)
-    gains = average.objective.evaluate(here.weights).gains
+    gains = average.evaluate(here.weights).gains
     np.testing.assert_allclose(here.weights * (here.price - gains), aim, rtol=1e-6)
     optimum = instance.smallest_average(mixture)
     assert optimum <= instance.average(here.weights, mixture) <= optimum + 10 * aim

@@ -306,7 +306,7 @@ ODD: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_campaigns_go_on_without_a_word(odd: str, goal: sl.Goal) -> None:
     options = dict(ODD[odd])
-    chosen = {"confidence": "ridge"}
+    chosen: dict[str, Any] = {"confidence": "ridge"}
     chosen |= {name: options.pop(name) for name in ("batch", "confidence", "rule") if name in options}
     domain = options.pop("domain", sl.Domain(POINTS, RBF(0.2)))
     problem = sl.Problem(domain, goal=goal, **{"noise": 0.3, "norm": 6.0, "tolerance": 0.2, **options})

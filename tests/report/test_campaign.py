@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,11 +14,11 @@ from hypothesis.extra.numpy import arrays
 from superlevel.arrays import Array
 from superlevel.domain import Domain, read_values
 from superlevel.errors import InputError
-from superlevel.records import summary
+from superlevel.goals import Threshold, summary
 from superlevel.report.campaign import COLUMNS, WORDS, Campaign, Reason, headings, rows, write_csv
 
 
-def example(points: Array, **given: Any) -> Campaign:
+def example(points: Array, /, **given: Any) -> Campaign:
     """A campaign midway: f is the first coordinate plus half the others, known better near the measured points."""
     rng = np.random.default_rng(len(points))
     n, dimension = points.shape
@@ -38,7 +39,7 @@ def example(points: Array, **given: Any) -> Campaign:
         "mean": mean,
         "lower": mean - half,
         "upper": mean + half,
-        "level": level,
+        "levels": (level,),
         "next": follow,
         "reasons": tuple(
             Reason(ticket=at, point=int(point), serves=((int(point), 0.5), (0, 0.34), (n - 1, 0.004)))
@@ -59,7 +60,7 @@ def lattice(rows: int, columns: int) -> Array:
 def bare(points: Array) -> Campaign:
     """Nothing is known."""
     n = len(points)
-    unknown = {"mean": None, "lower": None, "upper": None, "level": None, "next": np.empty(0, dtype=np.int64)}
+    unknown = {"mean": None, "lower": None, "upper": None, "levels": (), "next": np.empty(0, dtype=np.int64)}
     none = {"labels": np.zeros(n, np.int8), "counts": np.zeros(n, np.int64), "averages": np.full(n, np.nan)}
     return example(points, **unknown, **none, reasons=(), facts=(), doubts=(), progress=())
 
@@ -88,7 +89,9 @@ def test_a_line_has_all_that_is_known_of_its_point() -> None:
 def test_labels_are_in_the_words_that_are_used_elsewhere() -> None:
     campaign = example(lattice(9, 9))
     told = [line["label"] for line in rows(campaign)]
-    assert ", ".join(f"{told.count(word):,} {word}" for word in WORDS.values()) == summary(campaign.labels)
+    assert ", ".join(f"{told.count(word):,} {word}" for word in WORDS.values()) == summary(
+        Threshold(0.5), campaign.labels
+    )
     assert {told.count(word) for word in WORDS.values()} != {27}
 
 
@@ -117,20 +120,24 @@ def test_a_coordinate_that_is_called_like_a_column_hides_nothing(
 
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+QUARTER = float(np.finfo(np.float64).max) / 4  # the example adds 1.5 times one coordinate to 1.5 times another
+COORDINATES = st.floats(-QUARTER, QUARTER)
 
 
 @settings(max_examples=25)
-@given(arrays(np.float64, (6, 5), elements=FLOATS))
-def test_a_file_has_the_very_numbers(tmp_path_factory: pytest.TempPathFactory, values: Array) -> None:
+@given(arrays(np.float64, (6, 2), elements=COORDINATES), arrays(np.float64, (6, 3), elements=FLOATS))
+@hypothesis.example(np.full((6, 2), QUARTER), np.full((6, 3), 4 * QUARTER))
+@hypothesis.example(np.full((6, 2), -QUARTER), np.full((6, 3), 5e-324))
+def test_a_file_has_the_very_numbers(tmp_path_factory: pytest.TempPathFactory, places: Array, values: Array) -> None:
     path = tmp_path_factory.mktemp("csv") / "points.csv"
     counts = np.array([0, 1, 2, 0, 5, 1])
-    averages = np.where(counts > 0, values[:, 2], np.nan)
+    averages = np.where(counts > 0, values[:, 0], np.nan)
     campaign = example(
-        lattice(3, 2) * values[:, :2],
+        lattice(3, 2) * places,
         counts=counts,
         averages=averages,
-        mean=values[:, 3],
-        lower=values[:, 4],
+        mean=values[:, 1],
+        lower=values[:, 2],
         upper=None,
         names=('the "first", so called', "zweite\nGröße"),
     )
@@ -161,8 +168,8 @@ def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     path = tmp_path / "points.csv"
     write_csv(example(lattice(3, 3)), path)
     before = path.read_bytes()
-    broken = example(lattice(4, 4), labels=np.full(16, 7, dtype=np.int8))  # no such label
-    with pytest.raises(KeyError):
+    broken = example(lattice(4, 4), labels=np.zeros(15, dtype=np.int8))  # one is missing
+    with pytest.raises(ValueError, match="zip"):
         write_csv(broken, path)
     assert path.read_bytes() == before
 

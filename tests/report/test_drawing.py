@@ -19,7 +19,8 @@ from matplotlib.path import Path
 from superlevel.arrays import Array
 from superlevel.goals import ABOVE, BELOW, UNDECIDED
 from superlevel.report.campaign import WORDS, Campaign
-from superlevel.report.drawing import FACES, HATCHES, RANKED, draw
+from superlevel.report.classes import FACES, HATCHES
+from superlevel.report.drawing import RANKED, draw
 from tests.report.test_campaign import bare, example, lattice
 
 
@@ -141,7 +142,7 @@ def test_the_legend_tells_labels_level_and_sizes() -> None:
     counts = np.zeros(108, dtype=np.int64)
     counts[[1, 2, 3]] = [1, 4, 16]
     campaign = example(
-        points, counts=counts, averages=np.where(counts > 0, 0.0, np.nan), level=0.75, next=np.array([5])
+        points, counts=counts, averages=np.where(counts > 0, 0.0, np.nan), levels=(0.75,), next=np.array([5])
     )
     told = counted(campaign)
     assert legend_texts(draw(campaign)) == [
@@ -165,14 +166,14 @@ def test_a_size_in_the_legend_is_the_size_in_the_map() -> None:
 
 def test_the_line_is_where_the_mean_is_at_the_level() -> None:
     points = lattice(9, 9)
-    (axes,) = draw(example(points, mean=points[:, 0] + points[:, 1], level=0.8)).axes
+    (axes,) = draw(example(points, mean=points[:, 0] + points[:, 1], levels=(0.8,))).axes
     (contour,) = [each for each in axes.collections if isinstance(each, QuadContourSet)]
     along = np.concatenate([np.asarray(path.vertices) for path in contour.get_paths()])
     assert len(along) > 5
     np.testing.assert_allclose(along.sum(axis=1), 0.8)
 
 
-@pytest.mark.parametrize("given", [{"mean": None}, {"level": None}, {"level": 99.0}, {"level": -99.0}])
+@pytest.mark.parametrize("given", [{"mean": None}, {"levels": ()}, {"levels": (99.0,)}, {"levels": (-99.0,)}])
 def test_there_is_no_line_where_there_is_nothing_to_draw(given: dict[str, Any]) -> None:
     figure = draw(example(lattice(9, 9), **given))
     assert not any(isinstance(each, QuadContourSet) for each in figure.axes[0].collections)
@@ -181,7 +182,7 @@ def test_there_is_no_line_where_there_is_nothing_to_draw(given: dict[str, Any]) 
 
 def test_the_line_does_not_cross_a_gap() -> None:
     points = PLANES["islands"]
-    (axes,) = draw(example(points, mean=points[:, 1], level=0.4)).axes
+    (axes,) = draw(example(points, mean=points[:, 1], levels=(0.4,))).axes
     (contour,) = [each for each in axes.collections if isinstance(each, QuadContourSet)]
     across = np.concatenate([np.asarray(path.vertices)[:, 0] for path in contour.get_paths()])
     assert not ((across > 1.01) & (across < 2.99)).any()
@@ -224,7 +225,7 @@ def test_a_profile_has_band_mean_averages_level_and_a_strip() -> None:
     assert {word: len(corners) for word, corners in cells(strip).items()} == counted(campaign)
     diamonds = np.asarray(marks(strip, "next batch").get_offsets())[:, 0]
     assert sorted(diamonds) == sorted(campaign.points[np.unique(campaign.next), 0])
-    assert f"level {campaign.level:.4g}" in legend_texts(figure)
+    assert f"level {campaign.levels[0]:.4g}" in legend_texts(figure)
     assert strip.get_xlabel() == "x0"
 
 
@@ -263,8 +264,8 @@ def test_a_long_ranking_keeps_what_is_near_the_level_and_what_comes_next() -> No
     assert np.isin(campaign.mean[:3], shown).all()
     rest = np.setdiff1d(campaign.mean, shown)
     near = np.setdiff1d(shown, campaign.mean[:3])
-    assert campaign.level is not None
-    assert np.abs(near - campaign.level).max() <= np.abs(rest - campaign.level).min()
+    (level,) = campaign.levels
+    assert np.abs(near - level).max() <= np.abs(rest - level).min()
     assert f"{RANKED} of 900" in strip.get_xlabel()
     assert len(marks(strip, "next batch").get_offsets()) == 3  # type: ignore[arg-type]
 
@@ -362,8 +363,8 @@ def degenerate(points: Array) -> list[Campaign]:
         bare(points),
         example(points, labels=np.ones(n, np.int8), counts=every, averages=points[:, 0], lower=None, upper=None),
         example(points, mean=None, labels=np.zeros(n, np.int8)),
-        example(points, mean=np.zeros(n), lower=np.zeros(n), upper=np.zeros(n), level=0.0),
-        example(points, level=None, counts=100_000 * every, averages=1e9 * every, next=np.arange(n)),
+        example(points, mean=np.zeros(n), lower=np.zeros(n), upper=np.zeros(n), levels=(0.0,)),
+        example(points, levels=(), counts=100_000 * every, averages=1e9 * every, next=np.arange(n)),
         example(points, name="温度\x07", names=tuple(f"{at}\U0001f600" * 20 for at in points[0])),
     ]
 

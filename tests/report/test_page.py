@@ -67,7 +67,9 @@ class Reader(HTMLParser):
 def stopped(campaign: Campaign, **given: Any) -> Campaign:
     """The same, where the points were decided one after the other, and the first before anything was measured."""
     n = len(campaign.points)
-    problem = sl.Problem(sl.Domain(campaign.points + 1.0), goal=sl.Threshold(campaign.level or 0.0), noise=2.0)
+    problem = sl.Problem(
+        sl.Domain(campaign.points + 1.0), goal=sl.Threshold(campaign.levels[0] if campaign.levels else 0.0), noise=2.0
+    )
     fields: dict[str, Any] = {
         "names": campaign.names,
         "points": campaign.points,

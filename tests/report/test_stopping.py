@@ -16,7 +16,7 @@ import superlevel as sl
 from superlevel.arrays import Array
 from superlevel.errors import AssumptionWarning, InputError
 from superlevel.records import Stop
-from superlevel.report.stopping import COLUMNS, LARGEST, Stopping, of_run
+from superlevel.report.stopping import COLUMNS, LARGEST, LARGEST_PAIRS, Stopping, of_run
 from superlevel.simulation import Run
 from tests.worlds import apart
 
@@ -142,16 +142,19 @@ def test_a_reason_stands_where_there_is_no_efficiency() -> None:
     values = np.array([0.5, -0.5])
     whole = made(problem, values, [1, -1])
     assert whole.efficiency > 0
-    large = LARGEST[sl.Threshold] + 1
-    many = sl.Problem(sl.Domain(np.ones((large, 1))), goal=sl.Threshold(0.0), noise=1.0)
+    many, pairs = (
+        sl.Problem(sl.Domain(np.ones((largest + 1, 1))), goal=goal, noise=1.0)
+        for largest, goal in ((LARGEST, sl.Threshold(0.0)), (LARGEST_PAIRS, sl.FractionOfMax(0.5)))
+    )
     cases = {
         "kernel and noise are not estimated yet": replace(whole, problem=None),
-        "leave no estimate": replace(whole, estimate=None),
+        "there is no estimate": replace(whole, estimate=None),
         "nothing was measured": replace(whole, samples=0),
         "no point is decided": made(problem, values, [0, 0]),
         "measured without noise": replace(whole, problem=replace(problem, noise=np.array([1.0, 0.0]))),
         "with delta = 0.5 a guess may do": replace(whole, problem=replace(problem, delta=0.5)),
-        "it takes minutes": made(many, np.ones(large), [1] * large),
+        "for more than 5,000 points it takes minutes": made(many, np.ones(many.domain.n), [1] * many.domain.n),
+        "for more than 500 points it takes minutes": made(pairs, np.ones(pairs.domain.n), [1] * pairs.domain.n),
         "nowhere above zero": made(replace(problem, goal=sl.FractionOfMax(0.5)), -(values**2), [-1, -1]),
     }
     for words, found in cases.items():
@@ -217,13 +220,53 @@ def test_a_contradicted_campaign_decided_nothing() -> None:
     assert {(line["lower"], line["upper"]) for line in found.table()} == {(None, None)}
 
 
-def test_rounds_leave_no_estimate_and_no_intervals() -> None:
-    problem, oracle = apart([0.9, 0.3, -0.8], goal=sl.Threshold(0.0))
-    found = of_run(sl.simulate(sl.methods.make("melk", problem), oracle), problem)
+@pytest.mark.parametrize("goal", [sl.Threshold(0.0), sl.FractionOfMax(0.5)], ids=["threshold", "fraction"])
+def test_rounds_are_compared_with_the_bound_at_their_last_estimate(goal: sl.Goal) -> None:
+    problem, oracle = apart([0.9, 0.3, -0.8], goal=goal)
+    run = sl.simulate(sl.methods.make("melk", problem, confidence="rips"), oracle)
+    found = of_run(run, problem)
     assert (found.decided > 0).all()
-    assert "leave no estimate" in found.reason
-    assert {line["estimate"] for line in found.table()} == {None}
+    assert run.estimate is not None
+    assert run.estimate == pytest.approx([0.9, 0.3, -0.8], abs=0.2)
+    given: dict[str, Any] = {"noise": 0.1, "delta": 0.1}
+    direct: sl.bounds.LowerBound
+    if goal.implicit:
+        direct = sl.bounds.implicit(problem.domain, run.estimate, epsilon=0.5, **given)
+    else:
+        direct = sl.bounds.explicit(problem.domain, run.estimate, threshold=0.0, **given)
+    assert found.efficiency == pytest.approx(run.samples / direct.samples, rel=0.06)
+    assert [line["estimate"] for line in found.table()] == run.estimate.tolist()
     assert {line["interval"] for line in found.table()} == {None}
+
+
+@pytest.mark.parametrize("goal", [sl.Band(-0.4, 0.4), sl.Levels([-0.4, 0.4])], ids=["band", "levels"])
+def test_two_levels_name_the_class_of_each_point_and_have_a_bound(goal: sl.Goal) -> None:
+    values = [0.9, 0.3, -0.8]
+    problem, oracle = apart(values, goal=goal, norm=2.0)
+    run = sl.simulate(sl.methods.make("melk", problem), oracle)
+    found = of_run(run, problem)
+    assert run.labels.shape == (2, 3)
+    assert [line["label"] for line in found.table()] == [goal.groups[2], goal.groups[1], goal.groups[0]]
+    assert [line["decided"] for line in found.table()] == run.decided.tolist()
+    assert run.estimate is not None
+    nearest = np.minimum(np.abs(run.estimate - 0.4), np.abs(run.estimate + 0.4))
+    wanted = UNIT * 0.1**2 * (1 / np.square(nearest)).sum()
+    assert found.lower_bound is not None
+    assert wanted / 1.05 <= found.lower_bound.samples <= wanted * (1 + 1e-9)
+    assert found.efficiency > 1
+    assert f"1 {goal.groups[1]}" in str(found)
+
+
+def test_a_point_with_one_of_two_levels_undecided_is_undecided() -> None:
+    problem, _ = apart([0.9, 0.3], goal=sl.Band(-0.4, 0.4), noise=1.0)
+    labels = np.array([[1, 1], [1, 0]], dtype=np.int8)
+    found = replace(made(problem, np.array([0.9, 0.3]), [1, 0]), labels=labels)
+    assert found.counted.tolist() == [True, False]
+    assert [line["label"] for line in found.table()] == ["above 0.4", "undecided"]
+    assert "1 above 0.4, 0 between -0.4 and 0.4, 1 undecided, 0 below -0.4" in str(found)
+    one = sl.bounds.explicit(problem.domain, [0.9, 9.0], threshold=0.4, noise=1.0)
+    assert found.lower_bound is not None
+    assert found.lower_bound.samples == pytest.approx(one.samples, rel=0.06)
 
 
 def test_a_run_of_another_problem_is_refused() -> None:

@@ -16,9 +16,9 @@ from superlevel.goals import Goal
 from superlevel.problem import Problem
 from superlevel.reproduce import allocations, curves, linear
 from superlevel.reproduce.claims import Claim
-from superlevel.reproduce.worker_setup import quiet
 from superlevel.reproduce.settings import Figure, Row, Setting
 from superlevel.reproduce.worlds import Gp, Linear, Surface, World
+from superlevel.worker_setup import quiet
 
 GP = Gp(points=20, length=0.1, noise=0.3, above=0.28)
 NOISY = replace(GP, noise=1.0)

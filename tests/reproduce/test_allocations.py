@@ -79,7 +79,7 @@ def test_the_figure_is_the_papers() -> None:
     figure = allocations.figure(False)
     (setting,), (entry,) = figure.settings, figure.entries
     assert setting.world == Surface(side=30, length=0.1, noise=1.0)
-    assert setting.world(0).problem.goal.level(setting.world(0).values) == 0.0
+    assert setting.world(0).problem.goal.levels == (0.0,)
     assert (entry.label, entry.paper, entry.trial) == ("MELK", True, Rounds(ridge=1e-7, rtol=0.01))
 
 

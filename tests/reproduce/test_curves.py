@@ -12,15 +12,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from superlevel import design
 from superlevel.arrays import Array
+from superlevel.features import embed
+from superlevel.records import Growing
 from superlevel.reproduce import curves
 from superlevel.reproduce.claims import Verdict
 from superlevel.reproduce.outcome import write
 from superlevel.reproduce.settings import Figure, Row
 from superlevel.reproduce.trials import Simulated
 from superlevel.reproduce.worlds import Cosine, Gp, Plane
-from superlevel.rules.design import DesignRule
+from superlevel.rules.design import WorstCase
 from tests.reproduce.small import GP, gp_figure, gp_rows, normal, row, strictly, told
+from tests.worlds import proof
 
 CONFIRMED, REFUTED, UNDECIDED = Verdict
 FIGURES: dict[str, Callable[[bool], Figure]] = {
@@ -93,7 +97,7 @@ def test_the_promised_share_is_above_the_level_and_no_point_is_at_it(name: str, 
     for setting in FIGURES[name](quick).settings[:1]:
         found, promised = setting.world(0), vars(setting.world)["above"]
         assert abs(found.truth.mean() - promised) < 1 / len(found.truth)
-        assert np.abs(found.values - found.problem.goal.level(found.values)).min() > 1e-6
+        assert np.abs(found.values - found.problem.goal.levels[0]).min() > 1e-6
 
 
 # ------------------------------------------------------------------------------------------ methods
@@ -102,13 +106,20 @@ def test_the_promised_share_is_above_the_level_and_no_point_is_at_it(name: str, 
 def test_melk_is_the_papers_batched_one() -> None:
     found = trial("MELK")
     assert found.method == "melk"
-    assert dict(found.options) == {"permanent": True, "batch": 10, "criterion": "worst", "rtol": 0.05}
+    assert dict(found.options) == {"permanent": True, "batch": 10, "rule": WorstCase(rtol=0.05)}
     method = found.make(GP(0).problem)
-    assert isinstance(method.rule, DesignRule)
-    assert method.rule.ridge == pytest.approx(0.1)
-    assert method.rule.shrinking
+    assert method.rule == WorstCase(rtol=0.05)
+    state = method.init()
+    for phase in (1, 2):
+        plan = method.ask(state)
+        made = proof(plan)
+        kernel, points = method.problem.domain.kernel, method.problem.domain.points
+        arms, wanted = embed(kernel, points, tol=0), design.targets(0.0, state.undecided)
+        exact = design.review(arms, wanted, made.weights, made.dual, ridge=0.1 / phase)
+        assert made.value == pytest.approx(exact.value, rel=0.01)
+        state, _ = method.tell(state, plan, np.zeros(plan.total))
     assert method.permanent
-    assert vars(method.sizes) == {"size": 10}
+    assert method.sizes == Growing(first=10)
 
 
 def test_the_papers_methods_are_melk_truvar_and_lse() -> None:
@@ -120,9 +131,9 @@ def test_every_method_keeps_its_labels_and_has_intervals_of_three_deviations() -
     for entry in curves.ENTRIES:
         method = trial(entry.label).make(problem)
         assert method.permanent
-        assert vars(method.confidence)["widths"].value == 3.0
+        assert vars(method.confidence)["beta"] == 3.0
         ours = entry.label.startswith("MELK")
-        assert vars(method.sizes) == {"size": 10 if ours else 1}
+        assert method.sizes == Growing(first=10 if ours else 1)
         assert trial(entry.label).budget is None
 
 

@@ -157,7 +157,7 @@ class Looking:
 def test_tasks_in_threads_of_one_worker_have_one_blas_thread_each(threads: int) -> None:
     code = (
         "import numpy, scipy.linalg, warnings, threadpoolctl, threading, superlevel\n"
-        "from superlevel.reproduce.worker_setup import quieten\n"
+        "from superlevel.worker_setup import quieten\n"
         "warnings.simplefilter('error')\n"
         "seen = []\n"
         "def task():\n"

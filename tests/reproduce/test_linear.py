@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from superlevel.confidence.rips import Rips
 from superlevel.confidence.rkhs import RkhsWidth
 from superlevel.goals import FractionOfMax, Threshold
 from superlevel.reproduce import linear
 from superlevel.reproduce.claims import Claim, Verdict
 from superlevel.reproduce.settings import Figure, Row
-from superlevel.reproduce.trials import LowerBound, OfRank, Simulated
+from superlevel.reproduce.trials import LowerBound, Simulated
+from superlevel.reproduce.widths import OfRank
 from superlevel.reproduce.worlds import Linear
 from tests.reproduce.small import linear_figure, linear_rows, row, told
 
@@ -66,15 +68,16 @@ def test_methods_have_the_widths_of_their_theorems(implicit: bool, quick: bool) 
     ours, rival = OURS[implicit]
     problem = figure.settings[0].world(0).problem
     assert [entry.label for entry in figure.entries if entry.paper] == [ours, rival, "lower bound"]
-    assert trial(figure, ours) == Simulated(method=ours.lower())
-    assert trial(figure, f"{ours}, tight") == Simulated(method=ours.lower(), options=(("schedule", "tight"),))
+    for label, confidence in ((ours, Rips()), (f"{ours}, tight", Rips(schedule="tight"))):
+        assert trial(figure, label) == Simulated(method=ours.lower(), options=(("confidence", confidence),))
     assert isinstance(trial(figure, "lower bound"), LowerBound)
     for label, rank in ((rival, problem.domain.points.shape[1]), (f"{rival}, rank 2", 2)):
-        widths = vars(trial(figure, label).make(problem).confidence)["widths"]
+        widths = vars(trial(figure, label).make(problem).prior)["widths"]
         assert isinstance(widths, RkhsWidth)
         assert (widths.rank, widths.norm, widths.delta, widths.noise) == (rank, 1.0, 0.1, 1.0)
         assert trial(figure, label).method == rival.lower()
-    assert isinstance(trial(figure, f"{rival}, rank 2"), OfRank)
+    ranked = OfRank(intersected=True, rank=2)
+    assert dict(trial(figure, f"{rival}, rank 2").options) == {"confidence": ranked, "batch": 10}
     assert np.linalg.matrix_rank(problem.domain.points) == 2
 
 

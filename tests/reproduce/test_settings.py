@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from superlevel.confidence.posterior import Posterior
+from superlevel.confidence.rips import Rips
+from superlevel.confidence.rkhs import Rkhs
 from superlevel.reproduce import settings
 from superlevel.reproduce.allocations import Rounds
 from superlevel.reproduce.settings import Entry, Figure, Row, Setting, Task, Trial, Values
 from superlevel.reproduce.table import FIGURES
-from superlevel.reproduce.trials import LowerBound, OfRank, Simulated
+from superlevel.reproduce.trials import LowerBound, Simulated
+from superlevel.reproduce.widths import Loose, OfRank
 from superlevel.reproduce.worlds import Cosine, Gp, Linear, Plane, Surface
 from tests.reproduce.small import GP, setting
 
@@ -29,10 +33,11 @@ WORLDS: list[Any] = [
     Linear(arms=5, dimension=3, implicit=False, noise=1.0, ridge=1e-7),
 ]
 TRIALS: list[Any] = [
-    Simulated(method="melk", options=(("batch", 10), ("criterion", "worst")), budget=100),
-    OfRank(method="lse", options=(("confidence", "rkhs"),), budget=100, rank=2),
+    Simulated(method="melk", options=(("batch", 10), ("rule", "worst")), budget=100),
     Rounds(ridge=1e-7, rtol=0.01),
 ]
+
+CONFIDENCES = [Rips(), Rips(schedule="tight"), Rkhs(), Loose(), *(OfRank(rank=rank) for rank in (2, 3)), Posterior()]
 
 
 def task(trial: Trial | None = None, *, at: Setting | None = None, label: str = "LSE", seed: int = 0) -> Task:
@@ -77,12 +82,12 @@ def test_worlds_and_trials_of_another_kind_have_another_digest() -> None:
     plain = Simulated(method="lse", options=(("batch", 1),))
     trials: list[Trial] = [
         plain,
-        OfRank(method="lse", options=plain.options, rank=2),
+        *(replace(plain, options=(("confidence", confidence),)) for confidence in CONFIDENCES),
         LowerBound(),
         replace(plain, options=()),
     ]
     assert len(kinds) == 3
-    assert len({task(trial).digest for trial in trials}) == 4
+    assert len({task(trial).digest for trial in trials}) == 3 + len(CONFIDENCES)
 
 
 def test_the_places_of_a_curve_its_name_and_the_version_are_in_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:

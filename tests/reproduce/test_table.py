@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from superlevel.methods import Method
-from superlevel.report.curves import STYLES
+from superlevel.reproduce.drawing.curves import STYLES
 from superlevel.reproduce.linear import BOUND
 from superlevel.reproduce.names import ALL, NAMES, QUICK_REPS, REPS
 from superlevel.reproduce.settings import Figure

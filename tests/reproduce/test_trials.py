@@ -15,14 +15,16 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from superlevel import bounds
-from superlevel.confidence.posterior import PosteriorConfidence
-from superlevel.confidence.rkhs import RkhsWidth
+from superlevel.confidence.posterior import GaussianBelief, Posterior
+from superlevel.confidence.rips import Rips
+from superlevel.confidence.rkhs import Rkhs, RkhsWidth
 from superlevel.goals import ABOVE, BELOW, FractionOfMax, Threshold
-from superlevel.methods import Method
+from superlevel.problem import Problem
 from superlevel.records import Stop
-from superlevel.reproduce.worker_setup import quiet
-from superlevel.reproduce.trials import Loose, LowerBound, OfRank, Simulated, at, f1, last_correct
+from superlevel.reproduce.trials import LowerBound, Simulated, at, f1, last_correct
+from superlevel.reproduce.widths import Loose, OfRank
 from superlevel.simulation import Run, Step, simulate
+from superlevel.worker_setup import quiet
 from tests.reproduce.small import ARMS, GP, Apart, setting
 
 MASKS = st.integers(1, 12).flatmap(
@@ -83,14 +85,14 @@ def test_the_last_correct_label_is_the_first_step_after_which_all_are_right(labe
     sides = [ABOVE if up else BELOW for up in truth]
     right = [list(each) == sides for each in labels]
     expected = next((10 * (k + 1) for k in range(len(right)) if all(right[k:])), None)
-    assert last_correct(run, np.array(truth)) == expected
+    assert last_correct(run, np.array(sides)) == expected
 
 
 def test_a_label_that_turns_wrong_again_is_not_there_yet() -> None:
-    truth = np.array([True, False])
-    assert last_correct(run_of([(1, -1), (1, 0), (1, -1)]), truth) == 30
-    assert last_correct(run_of([(1, -1), (1, -1), (-1, -1)]), truth) is None
-    assert last_correct(run_of([]), truth) is None
+    right = np.array([1, -1])
+    assert last_correct(run_of([(1, -1), (1, 0), (1, -1)]), right) == 30
+    assert last_correct(run_of([(1, -1), (1, -1), (-1, -1)]), right) is None
+    assert last_correct(run_of([]), right) is None
 
 
 @given(labels=TRACES.filter(bool), limits=st.lists(st.integers(1, 80), min_size=1, max_size=6))
@@ -147,7 +149,10 @@ def test_a_run_that_never_gets_all_labels_right_says_none() -> None:
 
 
 def test_wrong_labels_are_counted_at_the_end_and_undecided_ones_are_not_wrong() -> None:
-    bold, shy = (Simulated(method="lse", options=(("beta", beta), ("permanent", True))) for beta in (0.2, 50.0))
+    bold, shy = (
+        Simulated(method="lse", options=(("confidence", Posterior(beta=beta, intersected=True)), ("permanent", True)))
+        for beta in (0.2, 50.0)
+    )
     seen = [score(bold, seed) for seed in range(4)]
     for seed, found in enumerate(seen):
         labels, truth = direct(bold, seed).labels, GP(seed).truth
@@ -158,7 +163,7 @@ def test_wrong_labels_are_counted_at_the_end_and_undecided_ones_are_not_wrong() 
 
 
 def test_every_trial_is_strict_json() -> None:
-    trials = [Simulated(method="lse"), OfRank(method="lse", options=(("confidence", "rkhs"),), rank=2), LowerBound()]
+    trials = [Simulated(method="lse"), lse(OfRank(rank=2)), LowerBound()]
     for trial in trials:
         found = score(trial, world=ARMS)
         assert json.loads(json.dumps(found, allow_nan=False)) == found
@@ -167,40 +172,47 @@ def test_every_trial_is_strict_json() -> None:
 # ------------------------------------------------------------------------------------------ ranks and bounds
 
 
-def widths(method: Method) -> RkhsWidth:
-    assert isinstance(method.confidence, PosteriorConfidence)
-    assert isinstance(method.confidence.widths, RkhsWidth)
-    return method.confidence.widths
+def lse(confidence: Rkhs, batch: int = 10) -> Simulated:
+    return Simulated(method="lse", options=(("confidence", confidence), ("batch", batch)))
+
+
+def widths(trial: Simulated, problem: Problem) -> RkhsWidth:
+    found = trial.make(problem).prior
+    assert isinstance(found, GaussianBelief)
+    assert isinstance(found.widths, RkhsWidth)
+    return found.widths
 
 
 def test_a_rank_replaces_the_dimension_in_the_widths_and_nothing_else() -> None:
     problem = ARMS(0).problem
-    options = (("confidence", "rkhs"), ("batch", 10))
-    plain = Simulated(method="lse", options=options).make(problem)
-    ranked = OfRank(method="lse", options=options, rank=2).make(problem)
-    assert (widths(plain).rank, widths(ranked).rank) == (4, 2)
-    assert replace(widths(ranked), rank=4) == widths(plain)
-    assert widths(ranked).information(100) < widths(plain).information(100)
-    assert (ranked.sizes, ranked.permanent, ranked.options) == (plain.sizes, plain.permanent, plain.options)
+    plain, ranked = (widths(lse(confidence), problem) for confidence in (Rkhs(), OfRank(rank=2)))
+    assert (plain.rank, ranked.rank) == (4, 2)
+    assert replace(ranked, rank=4) == plain
+    assert ranked.information(100) < plain.information(100)
+    first, second = (lse(confidence).make(problem) for confidence in (Rkhs(), OfRank(rank=2)))
+    assert (second.sizes, second.permanent, second.rule) == (first.sizes, first.permanent, first.rule)
+
+
+@pytest.mark.parametrize("confidence", [OfRank(rank=2), OfRank(intersected=True, rank=2), Loose()], ids=repr)
+def test_other_widths_intersect_and_order_as_the_rkhs_confidence_does(confidence: Rkhs) -> None:
+    assert confidence.ordered == Rkhs(intersected=confidence.intersected).ordered == confidence.intersected
 
 
 def test_the_rank_that_is_the_dimension_changes_nothing() -> None:
-    options = (("confidence", "rkhs"), ("batch", 10))
     given: dict[str, Any] = {"samples": (10, 40, 1000), "world": ARMS}
-    plain = score(Simulated(method="lse", options=options), **given)
-    assert score(OfRank(method="lse", options=options, rank=4), **given) == plain
+    plain = score(lse(Rkhs()), **given)
+    assert score(lse(OfRank(rank=4)), **given) == plain
     assert plain["last"] is not None
 
 
 def test_loose_widths_have_at_least_twice_the_information() -> None:
     problem = replace(ARMS, noise=1.0)(0).problem
-    options = (("confidence", "rkhs"), ("batch", 10))
-    plain, loose = (kind(method="lse", options=options).make(problem) for kind in (Simulated, Loose))
+    plain, loose = (widths(lse(confidence), problem) for confidence in (Rkhs(), Loose()))
     for count in (1, 2, 10, 1000, 10**6):
-        assert widths(loose).information(count) == pytest.approx(4 * math.log(1 + count))
-        assert widths(loose).information(count) >= 2 * widths(plain).information(count)
+        assert loose.information(count) == pytest.approx(4 * math.log(1 + count))
+        assert loose.information(count) >= 2 * plain.information(count)
     given: dict[str, Any] = {"samples": (10**4,), "world": replace(ARMS, noise=0.5)}
-    slow, fast = (score(kind(method="lse", options=options), **given)["last"] for kind in (Loose, Simulated))
+    slow, fast = (score(lse(confidence), **given)["last"] for confidence in (Loose(), Rkhs()))
     assert slow > fast
 
 
@@ -224,6 +236,6 @@ def test_the_lower_bound_of_a_fraction_of_the_maximum_is_the_implicit_one() -> N
 @pytest.mark.parametrize(("method", "implicit"), [("melk", False), ("milk", True)])
 def test_no_theorem_beats_the_lower_bound(method: str, implicit: bool) -> None:
     given: dict[str, Any] = {"world": replace(ARMS, implicit=implicit), "samples": (10**6,)}
-    found = score(Simulated(method=method), **given)
+    found = score(Simulated(method=method, options=(("confidence", Rips()),)), **given)
     assert found["f1"] == [1.0]
     assert score(LowerBound(), **given)["samples"] <= found["last"]

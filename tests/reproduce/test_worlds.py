@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.gaussian_process.kernels import RBF
 
-from superlevel.bounds.setting import inside
 from superlevel.domain import Domain
 from superlevel.goals import FractionOfMax, Threshold
 from superlevel.oracles import Gaussian
@@ -103,7 +102,10 @@ def test_only_drawn_worlds_depend_on_the_seed(world: Callable[[int], World]) -> 
 @pytest.mark.parametrize("world", WORLDS, ids=repr)
 def test_the_truth_and_the_oracle_are_those_of_the_problem(world: Callable[[int], World]) -> None:
     found = world(2)
-    np.testing.assert_array_equal(found.truth, inside(found.problem.goal, found.values))
+    goal = found.problem.goal
+    level = 0.5 * found.values.max() if goal == FractionOfMax(0.5) else goal.levels[0]
+    np.testing.assert_array_equal(found.truth, found.values > level)
+    np.testing.assert_array_equal(found.signs, np.where(found.truth, 1, -1))
     assert isinstance(found.oracle, Gaussian)
     assert (found.oracle.noise, found.problem.delta) == (found.problem.noise, DELTA) == (vars(world)["noise"], 0.1)
     np.testing.assert_array_equal(found.oracle.values, found.values)
@@ -243,6 +245,6 @@ def test_the_norm_of_bumps_is_that_of_the_least_function_through_them(seed: int)
 def test_the_level_of_bumps_is_in_a_gap_with_points_on_both_sides() -> None:
     for seed in range(20):
         world = Bumps(points=100, length=0.1, noise=0.5)(seed)
-        gaps = world.values - world.problem.goal.level(world.values)
+        gaps = world.values - world.problem.goal.levels[0]
         assert 0.2 <= world.truth.mean() <= 0.5
         assert gaps[gaps > 0].min() == pytest.approx(-gaps[gaps < 0].max())

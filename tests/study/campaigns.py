@@ -40,11 +40,12 @@ class Kind:
     name: str
     method: str = "melk"
     goal: sl.Goal = LEVEL
+    fit: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def in_rounds(self) -> bool:
-        return self.options.get("confidence") == "rips"
+        return isinstance(self.options.get("confidence"), sl.Rips)
 
     @property
     def truth(self) -> Array:
@@ -54,7 +55,7 @@ class Kind:
         if self.in_rounds:
             given: dict[str, Any] = {"noise": NOISE, "bound": 1.0, "delta": 0.2, "tolerance": 0.5, **changes}
             return sl.Problem(given.pop("domain", sl.Domain(ARMS)), goal=given.pop("goal", self.goal), **given)
-        given = {"noise": NOISE, "norm": 3.0, **changes}
+        given = {"noise": NOISE, "norm": 3.0, "fit": self.fit, **changes}
         return sl.Problem(given.pop("domain", sl.Domain(X, RBF(0.2))), goal=given.pop("goal", self.goal), **given)
 
     def create(self, storage: Storage | str | None = None, *, problem: sl.Problem | None = None, **given: Any) -> Study:
@@ -78,28 +79,37 @@ class Kind:
 
 
 GREEDY = Kind(name="greedy", options={"confidence": "posterior"})
-AVERAGE = Kind(name="average", options={"criterion": "average"})
-WORST = Kind(name="worst", options={"criterion": "worst"})
+AVERAGE = Kind(name="average", options={"confidence": "posterior", "rule": "average"})
+WORST = Kind(name="worst", options={"confidence": "posterior", "rule": "worst"})
 MILK = Kind(name="milk", method="milk", goal=sl.FractionOfMax(0.3), options={"confidence": "posterior"})
-PAIRS = Kind(name="pairs", method="milk", goal=sl.FractionOfMax(0.3), options={"criterion": "worst"})
+PAIRS = Kind(
+    name="pairs", method="milk", goal=sl.FractionOfMax(0.3), options={"confidence": "posterior", "rule": "worst"}
+)
 LSE = Kind(name="lse", method="lse")
 RKHS = Kind(name="rkhs", method="lse", options={"confidence": "rkhs"})
 TRUVAR = Kind(name="truvar", method="truvar", goal=sl.FractionOfMax(0.3))
 UNIFORM = Kind(name="uniform", method="uniform")
-FITTED = Kind(name="fitted", options={"fit": FIT})
+FITTED = Kind(name="fitted", fit=FIT)
 RIDGE = Kind(name="ridge", options={"confidence": "ridge"})
 PAIR_RIDGE = Kind(name="pair-ridge", method="milk", goal=sl.FractionOfMax(0.3), options={"confidence": "ridge"})
-ROUNDS = Kind(name="rounds", goal=sl.Threshold(0.0), options={"confidence": "rips", "schedule": "tight"})
+ELLIPSOIDS = Kind(name="ellipsoids", options={"confidence": sl.Ridge(shares=(1.0, 0.0), growth=1.0)})
+PAIR_ELLIPSOIDS = Kind(
+    name="pair-ellipsoids",
+    method="milk",
+    goal=sl.FractionOfMax(0.3),
+    options={"confidence": sl.Ridge(shares=(1.0, 0.0), growth=1.0)},
+)
+ROUNDS = Kind(name="rounds", goal=sl.Threshold(0.0), options={"confidence": sl.Rips(schedule="tight")})
 PAIR_ROUNDS = Kind(
     name="pair-rounds",
     method="milk",
     goal=sl.FractionOfMax(0.4),
-    options={"confidence": "rips", "schedule": "tight"},
+    options={"confidence": sl.Rips(schedule="tight")},
 )
 
-IN_BATCHES = [GREEDY, AVERAGE, WORST, MILK, PAIRS, LSE, RKHS, TRUVAR, UNIFORM, RIDGE, PAIR_RIDGE]
-MEMORYLESS = [GREEDY, AVERAGE, WORST, MILK, PAIRS, TRUVAR, UNIFORM, RIDGE, PAIR_RIDGE]
-CERTIFIED = [AVERAGE, WORST, PAIRS, RIDGE, PAIR_RIDGE, ROUNDS, PAIR_ROUNDS]
+MEMORYLESS = [GREEDY, AVERAGE, WORST, MILK, PAIRS, TRUVAR, UNIFORM, ELLIPSOIDS, PAIR_ELLIPSOIDS]
+IN_BATCHES = [*MEMORYLESS, LSE, RKHS, RIDGE, PAIR_RIDGE]
+CERTIFIED = [AVERAGE, WORST, PAIRS, RIDGE, PAIR_RIDGE, ELLIPSOIDS, PAIR_ELLIPSOIDS, ROUNDS, PAIR_ROUNDS]
 ALL = [*IN_BATCHES, FITTED, ROUNDS, PAIR_ROUNDS]
 
 
@@ -177,11 +187,11 @@ def forged(study: Study, kind: str, change: Change, *, which: int = -1) -> Memor
 
 def contradicted(verification: Verification) -> set[str]:
     """What did not hold."""
-    return {check.what for check in verification.checks if check.holds is False}
+    return {check.assumption for check in verification.checks if check.verdict.bad}
 
 
 def snapshot(study: Study) -> tuple[object, ...]:
     """Everything that is known, to the last bit."""
     known = study.knowledge
     mean = None if known.mean is None else known.mean.tobytes()
-    return study.labels.tobytes(), mean, known.stop, known.level, known.doubts, len(known.infos)
+    return study.labels.tobytes(), mean, known.stop, known.levels, known.doubts, len(known.infos)

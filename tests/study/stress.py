@@ -69,7 +69,7 @@ def forked(work: Callable[[], None]) -> int:
 
 def crash(store: str, acknowledged: Path, *, kills: int, batches: int, seed: int) -> dict[str, Any]:
     """Kill a campaign again and again, let it end, and compare its log with that of one that nobody killed."""
-    sl.Study.create(store, "crash", problem(), batch=3, seed=seed).note()
+    sl.Study.create(store, "crash", problem(), batch=3, seed=seed)
     rng = np.random.default_rng(seed)
     killed, total = 0, 3 * batches
     child = _begun(store, acknowledged, 3)

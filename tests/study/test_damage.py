@@ -24,7 +24,6 @@ def intact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for _ in range(30):
         tickets = study.ask()
         study.tell(tickets.measured([measure(ticket.number, ticket.point) for ticket in tickets]))
-    study.note()
     study._storage.close()
     assert not list(path.parent.glob("*-wal"))
     return path

@@ -220,10 +220,30 @@ def test_a_log_without_a_beginning_is_refused(entries: list[Entry]) -> None:
 @pytest.mark.parametrize("more", [{}, {"colour": "red"}, {"points": "elsewhere"}], ids=["alike", "more", "other"])
 def test_a_newer_format_is_refused_and_not_called_damaged(more: dict[str, object]) -> None:
     storage = forged(GREEDY.create(), "created", lambda payload: payload.update(format=FORMAT + 1, **more))
-    with pytest.raises(InputError, match="of format 2, and this version reads 1: pip install --upgrade superlevel"):
+    with pytest.raises(InputError, match="of format 3, and this version reads 2: pip install --upgrade superlevel"):
         Study.open(storage, NAME)
-    with pytest.raises(InputError, match="of format 2"):
+    with pytest.raises(InputError, match="of format 3"):
         verify(NAME, storage)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"confidence": {"name": "posterior", "colour": "red"}},
+            "confidence is {'name': 'posterior', 'colour': 'red'}",
+        ),
+        ({"confidence": {"name": "faith"}}, "confidence is 'faith'"),
+        ({"confidence": {}}, "confidence is None"),
+        ({"goal": {"kind": "contour"}}, "goal is 'contour': this version knows band"),
+        ({"goal": {"kind": "threshold", "colour": "red"}}, "goal is {'kind': 'threshold', 'colour': 'red'}"),
+        ({"rule": {"name": "fastest"}}, "rule is 'fastest'"),
+    ],
+)
+def test_parts_that_this_version_does_not_know_are_named(change: dict[str, Any], sentence: str) -> None:
+    study = Study.open(forged(GREEDY.create(), "created", lambda payload: payload.update(change)), NAME)
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        study.status()
 
 
 def test_a_damaged_beginning_is_called_damaged() -> None:

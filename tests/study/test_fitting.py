@@ -10,10 +10,12 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, DotProduct, Matern, WhiteKernel
 
 import superlevel as sl
-from superlevel import hyperparameters, kernels
+from superlevel import estimation, hyperparameters, kernels
+from superlevel.arrays import Array
 from superlevel.errors import InputError
+from superlevel.estimation import Data
 from superlevel.study import Result, Study
-from superlevel.study import fitting as module
+from superlevel.study.configuration import problem_of
 from superlevel.study.fitting import fitted
 from tests.study.campaigns import FIT, GREEDY, NOISE, TRUTH, N, X
 
@@ -21,7 +23,7 @@ from tests.study.campaigns import FIT, GREEDY, NOISE, TRUTH, N, X
 def told(fit: tuple[str, ...], *, kernel: Any = None, noise: Any = NOISE, mean: float = 0.0, own: Any = None) -> Study:
     """All points measured twice."""
     domain = sl.Domain(X, RBF(0.2) if kernel is None else kernel)
-    study = GREEDY.create(problem=GREEDY.problem(domain=domain, noise=noise, mean=mean), fit=fit)
+    study = GREEDY.create(problem=GREEDY.problem(domain=domain, noise=noise, mean=mean, fit=fit))
     rng = np.random.default_rng(2)
     values = np.tile(TRUTH, 2) + NOISE * rng.standard_normal(2 * N)
     study.tell([Result(point=k % N, value=float(y), noise=own) for k, y in enumerate(values)])
@@ -35,6 +37,17 @@ def by_hand(study: Study, kernel: Any, **given: Any) -> hyperparameters.Fitted:
         return hyperparameters.fit(
             sl.Domain(X, kernel), ledger.point[at], ledger.value[at], seed=7, restarts=4, **given
         )
+
+
+def data_of(study: Study) -> Data:
+    """All that was measured."""
+    ledger, at = study.ledger, study.ledger.measured
+    return Data(points=ledger.point[at], values=ledger.value[at], noise=ledger.noise[at])
+
+
+def deviations_of(study: Study) -> Array:
+    """(n,) of one measurement at each point, as an estimate takes them."""
+    return estimation._deviations(problem_of(study.ledger.created, None), data_of(study))
 
 
 def test_the_likeliest_of_several_kernels_is_taken() -> None:
@@ -53,7 +66,7 @@ def test_the_likeliest_of_several_kernels_is_taken() -> None:
 @pytest.mark.parametrize("fit", [("noise",), ("mean",), ("noise", "mean")])
 def test_what_is_given_stays_as_it_is(kernel: Any, fit: tuple[str, ...]) -> None:
     domain = sl.Domain(X, kernel)
-    study = GREEDY.create(problem=GREEDY.problem(domain=domain, mean=0.25), fit=fit)
+    study = GREEDY.create(problem=GREEDY.problem(domain=domain, mean=0.25, fit=fit))
     study.tell([Result(point=k % N, value=float(TRUTH[k % N]) + 0.1 * (-1) ** (k // N)) for k in range(2 * N)])
     found = fitted(study.ledger)
     assert found.kernel == kernels.describe(kernel)
@@ -81,7 +94,7 @@ def test_deviations_of_single_measurements_count_as_those_of_their_point() -> No
     assert fitted(one.ledger).kernel == fitted(other.ledger).kernel
     mixed = told(("kernel",))
     mixed.tell([Result(point=4, value=float(TRUTH[4]), noise=0.2)])
-    deviations = module._deviations(mixed.ledger, mixed.ledger.measured)
+    deviations = deviations_of(mixed)
     precision = 2 / NOISE**2 + 1 / 0.2**2
     expected = np.full(N, NOISE)
     expected[4] = np.sqrt(3 / precision)
@@ -91,14 +104,14 @@ def test_deviations_of_single_measurements_count_as_those_of_their_point() -> No
 def test_a_measurement_without_noise_is_no_division_by_zero() -> None:
     study = told(("kernel",))
     study.tell([Result(point=4, value=float(TRUTH[4]), noise=0.0)])
-    deviations = module._deviations(study.ledger, study.ledger.measured)
+    deviations = deviations_of(study)
     assert np.isfinite(deviations).all()
     assert np.asarray(deviations)[4] == 0.0
     assert fitted(study.ledger).samples == 2 * N + 1
 
 
 def test_neither_order_nor_portions_change_an_estimate() -> None:
-    one, other = told(FIT), GREEDY.create(fit=FIT)
+    one, other = told(FIT), GREEDY.create(problem=GREEDY.problem(fit=FIT))
     values = [(int(p), float(y)) for p, y in zip(one.ledger.point, one.ledger.value, strict=True)]
     for p, y in values[::-1]:
         other.tell([Result(point=p, value=y)])
@@ -107,22 +120,22 @@ def test_neither_order_nor_portions_change_an_estimate() -> None:
 
 def test_of_very_many_points_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     study = told(("noise",))
-    monkeypatch.setattr(module, "MOST", 5)
-    at = module._some(study.ledger)
-    places = np.unique(study.ledger.point[at])
+    monkeypatch.setattr(estimation, "MOST", 5)
+    some = estimation._some(data_of(study))
+    places = np.unique(some.points)
     assert len(places) == 5
     assert {0, N - 1} <= set(places)
-    assert len(at) == 10
+    assert len(some) == 10
     assert fitted(study.ledger).samples == 2 * N
 
 
 def test_nothing_measured_is_nothing_to_estimate_from() -> None:
     with pytest.raises(InputError, match="tell some first"):
-        fitted(GREEDY.create(fit=FIT).ledger)
+        fitted(GREEDY.create(problem=GREEDY.problem(fit=FIT)).ledger)
 
 
 def test_equal_values_give_an_estimate_and_a_doubt() -> None:
-    study = GREEDY.create(fit=FIT)
+    study = GREEDY.create(problem=GREEDY.problem(fit=FIT))
     study.tell([Result(point=k, value=0.0) for k in range(N)])
     found = fitted(study.ledger)
     assert any("all values are equal" in doubt for doubt in found.doubts)

@@ -43,11 +43,17 @@ def test_everything_that_is_known_is_shown(kind: Kind) -> None:
     np.testing.assert_array_equal(shown.counts, ledger.counts)
     np.testing.assert_array_equal(shown.next, ledger.point[ledger.open - 1])
     assert shown.doubts == known.doubts
-    assert shown.level == known.level
-    if kind.in_rounds:
-        assert (shown.mean, shown.lower, shown.upper) == (None, None, None)
+    assert shown.levels == known.levels
+    assert shown.groups == ledger.goal.groups
+    assert shown.mean is not None
+    assert known.state is not None
+    np.testing.assert_array_equal(shown.mean, known.state.estimate)
+    if kind is PAIR_ROUNDS:  # rounds bound pairs, and no single point
+        assert (shown.lower, shown.upper) == (None, None)
+    elif kind.in_rounds:
+        np.testing.assert_array_equal(shown.lower, known.state.belief.bounds().lower)
+        np.testing.assert_array_equal(shown.upper, known.state.belief.bounds().upper)
     else:
-        assert shown.mean is not None
         assert shown.lower is not None
         assert shown.upper is not None
         assert (shown.lower <= shown.upper).all()
@@ -83,7 +89,7 @@ def test_reasons_are_shares_of_variance_that_a_measurement_takes_away(kind: Kind
     study.ask()
     known = study.knowledge
     assert known.state is not None
-    before = known.state.posterior
+    before = known.state.belief.posterior
     assert before is not None
     reasons = study.campaign().reasons
     assert [reason.ticket for reason in reasons] == study.ledger.open.tolist()
@@ -100,21 +106,25 @@ def test_reasons_are_shares_of_variance_that_a_measurement_takes_away(kind: Kind
 
 @each([ROUNDS, PAIR_ROUNDS])
 def test_reasons_in_rounds_are_squared_correlations_under_the_design(kind: Kind) -> None:
-    study = kind.create()
-    study.ask()
-    weights = study.ledger.askings[0].asked.weights
-    assert weights is not None
-    design = np.zeros(3)
-    design[weights.at[0]] = weights.values
-    information = ARMS.T @ (design[:, None] * ARMS) + 1e-7 * np.eye(2)
-    product = ARMS @ np.linalg.solve(information, ARMS.T)
-    expected = product**2 / np.outer(np.diag(product), np.diag(product))
-    reasons = study.campaign().reasons
-    assert len(reasons) == min(EXPLAINED, len(study.ledger.point))
-    for reason in reasons:
-        for place, share in reason.serves:
-            assert share == pytest.approx(expected[reason.point, place], abs=1e-4)
-        assert reason.serves[0][1] == pytest.approx(1.0)
+    """Of the round that was told last, or of all points alike before there is one."""
+    study, design = kind.create(), np.full(3, 1 / 3)
+    for _ in range(2):
+        tickets = study.ask()
+        information = ARMS.T @ (design[:, None] * ARMS) + 1e-7 * np.eye(2)
+        product = ARMS @ np.linalg.solve(information, ARMS.T)
+        expected = product**2 / np.outer(np.diag(product), np.diag(product))
+        reasons = study.campaign().reasons
+        assert len(reasons) == min(EXPLAINED, len(study.ledger.open))
+        for reason in reasons:
+            for place, share in reason.serves:
+                assert share == pytest.approx(expected[reason.point, place], abs=1e-4)
+            assert reason.serves
+            assert reason.serves[0][1] == pytest.approx(expected[reason.point, study.labels == 0].max())
+        weights = study.ledger.askings[-1].asked.weights
+        assert weights is not None
+        design = np.zeros(3)
+        design[weights.at[0]] = weights.values
+        study.tell(kind.measure(tickets))
 
 
 def test_no_reasons_without_open_tickets_or_without_a_round() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,12 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import superlevel as sl
 from superlevel.arrays import Array
 from superlevel.errors import InputError
+from superlevel.estimation import spread
 from superlevel.goals import ABOVE, BELOW
 from superlevel.records import Stop
 from superlevel.study import Result, Study
 from superlevel.study import planning as module
 from superlevel.study.ledger import Fate
-from superlevel.study.planning import spread
 from tests.study.campaigns import (
     AVERAGE,
     FIT,
@@ -85,10 +84,10 @@ def test_few_or_equal_points_come_again(values: list[int], count: int, begun: li
 @pytest.mark.parametrize("dimension", [1, 2, 5])
 def test_a_pilot_is_as_large_as_its_coordinates_need_and_repeats_some_places(dimension: int) -> None:
     points = np.random.default_rng(0).random((60, dimension))
-    problem = sl.Problem(sl.Domain(points, RBF(0.5)), goal=sl.Threshold(0.0), noise=0.1)
     sizes = {}
     for fit in (FIT, ("kernel",)):
-        study = GREEDY.create(problem=problem, fit=fit)
+        problem = sl.Problem(sl.Domain(points, RBF(0.5)), goal=sl.Threshold(0.0), noise=0.1, fit=fit)
+        study = GREEDY.create(problem=problem)
         study.ask()
         (asking,) = study.ledger.askings
         sizes[fit] = np.bincount(asking.asked.points)
@@ -125,8 +124,8 @@ def test_a_pilot_whose_measurements_fail_goes_on_elsewhere() -> None:
 @pytest.mark.parametrize("points", [[0.0, 0.5, 1.0], [0.5], [0.5] * 4], ids=["three", "one", "equal"])
 def test_a_pilot_of_twelve_on_fewer_points(points: list[float]) -> None:
     truth = np.array(points) - 0.6
-    problem = sl.Problem(sl.Domain(points, RBF(0.2)), goal=sl.Threshold(0.0), noise=NOISE)
-    study = GREEDY.create(problem=problem, fit=FIT)
+    problem = sl.Problem(sl.Domain(points, RBF(0.2)), goal=sl.Threshold(0.0), noise=NOISE, fit=FIT)
+    study = GREEDY.create(problem=problem)
     rng = np.random.default_rng(1)
     for _ in range(4):
         tickets = study.ask(12)
@@ -204,7 +203,7 @@ def test_a_correction_that_came_while_an_estimate_was_made_is_followed_by_anothe
 def test_an_estimate_that_decides_everything_is_kept_and_nothing_is_asked(
     kind: Kind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = kind.create(fit=("noise",))
+    study = kind.create(problem=kind.problem(fit=("noise",)))
     study.tell(kind.measure(study.ask(12)))
     study.tell(kind.measure(study.ask()))
     assert study.knowledge.stop is None
@@ -224,7 +223,7 @@ def test_an_estimate_that_decides_everything_is_kept_and_nothing_is_asked(
 
 
 def test_what_an_outdated_estimate_decides_is_estimated_again_before_it_is_believed() -> None:
-    study = GREEDY.create(fit=("noise",))
+    study = GREEDY.create(problem=GREEDY.problem(fit=("noise",)))
     study.tell(GREEDY.measure(study.ask(12)))
     study.ask()
     first = study.ledger.fit
@@ -274,11 +273,7 @@ def test_a_batch_looks_past_what_is_out_already(kind: Kind) -> None:
 
 def test_a_batch_is_what_the_method_itself_would_ask_for() -> None:
     for kind in IN_BATCHES:
-        options = {key: value for key, value in kind.options.items() if key != "confidence"}
-        confidence = kind.options.get("confidence", "posterior")
-        if confidence == "ridge":
-            options["growth"] = 1.0  # people say how many they want
-        method = sl.methods.make(kind.method, kind.problem(), confidence=confidence, batch=4, **options)
+        method = sl.methods.make(kind.method, kind.problem(), batch=4, **kind.options)
         study = kind.create()
         state = method.init(seed=7)
         for _ in range(2):
@@ -286,10 +281,7 @@ def test_a_batch_is_what_the_method_itself_would_ask_for() -> None:
             np.testing.assert_array_equal(plan.indices, tickets.indices)
             results = kind.measure(tickets)
             values = [float(result.value or 0.0) for result in results]
-            if confidence == "ridge":  # of what is told as a whole it would learn more
-                state = replace(method.observe(state, plan.indices, values)[0], design=plan.certificate)
-            else:
-                state, _ = method.tell(state, plan, values)
+            state, _ = method.tell(state, plan, values)
             study.tell(results)
             np.testing.assert_array_equal(state.labels, study.labels)
 
@@ -371,8 +363,10 @@ def test_what_is_missing_of_a_round_is_asked_for_again_and_completes_it(kind: Ki
     other.ask()
     other.tell([Result(point=int(p), value=float(y)) for p, y in zip(points, values, strict=True)], replicates=True)
     np.testing.assert_array_equal(study.labels, other.labels)
-    estimates = [each.knowledge.infos[0].estimates for each in (study, other)]
-    np.testing.assert_allclose(estimates[0], estimates[1], rtol=1e-9)
+    for end in ("lower", "upper"):
+        one, another = (getattr(each.knowledge.infos[0].bounds, end) for each in (study, other))
+        assert np.isfinite(one).any()
+        np.testing.assert_allclose(one, another, rtol=1e-9)
     assert not contradicted(study.verify())
 
 
@@ -391,7 +385,8 @@ def test_a_round_counts_as_many_as_were_planned_whatever_comes_in_after_all() ->
     other = ROUNDS.create()
     other.ask()
     other.tell(results)  # tickets count in their order
-    np.testing.assert_array_equal(info.estimates, other.knowledge.infos[0].estimates)
+    np.testing.assert_array_equal(info.bounds.lower, other.knowledge.infos[0].bounds.lower)
+    np.testing.assert_array_equal(info.bounds.upper, other.knowledge.infos[0].bounds.upper)
     assert len(study.ask()) > 0
     assert study.ledger.askings[-1].asked.phase == 2
     assert not contradicted(study.verify())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -16,10 +16,10 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import superlevel as sl
 from superlevel.arrays import Array
 from superlevel.records import State
-from superlevel.rules.gap_weighted import GapWeighted
 from superlevel.rules.chance import Chance
-from superlevel.rules.covariances import AverageRule, SampledWorst
-from superlevel.rules.design import DesignRule
+from superlevel.rules.covariances import AverageCase, SampledWorst
+from superlevel.rules.design import OptimalDesign, WorstCase
+from superlevel.rules.gap_weighted import GapWeighted
 from superlevel.rules.sequential import Sequential
 from superlevel.study import Result, Study
 from superlevel.study.storage import Memory, open_storage
@@ -30,9 +30,12 @@ from tests.study.campaigns import (
     GREEDY,
     LSE,
     MEMORYLESS,
+    MILK,
     NAME,
     NOISE,
+    PAIR_RIDGE,
     PAIR_ROUNDS,
+    RIDGE,
     RKHS,
     ROUNDS,
     TRUTH,
@@ -91,6 +94,7 @@ def test_a_study_that_is_opened_again_knows_the_same_at_every_step(kind: Kind) -
             follower = Study.open(storage, NAME)
         else:
             append(storage, NAME, entry)  # by somebody else
+            follower.refresh()
         if seq in known:
             assert snapshot(follower) == known[seq]
             if seq % 2 or seq == len(entries):
@@ -121,13 +125,12 @@ def test_what_is_known_needs_no_solver(kind: Kind, monkeypatch: pytest.MonkeyPat
     study, known = eventful(kind)
     for where in ("superlevel.design.solve", "superlevel.hyperparameters.fit", "superlevel.study.planning.next_plan"):
         monkeypatch.setattr(where, refuse)
-    for rule in (GapWeighted, Chance, AverageRule, SampledWorst, DesignRule, Sequential):
+    for rule in (GapWeighted, Chance, AverageCase, SampledWorst, OptimalDesign, WorstCase, Sequential):
         monkeypatch.setattr(rule, "choose", refuse)
     again = reopened(study)
     assert snapshot(again) == known[study.ledger.length]
     np.testing.assert_array_equal(again.labels, study.labels)
     assert again.status().closed
-    again.note()
     assert again.status(fresh=False).fresh
     assert again.verify().labels is not None
     assert again.campaign().labels.tolist() == study.labels.tolist()
@@ -161,7 +164,7 @@ def test_neither_order_nor_portions_nor_looks_in_between_matter(kind: Kind, data
 
 
 def test_a_method_that_remembers_reads_what_came_between_two_plans_at_once() -> None:
-    for kind in (LSE, RKHS):
+    for kind in (LSE, RKHS, RIDGE, PAIR_RIDGE):
         snapshots = []
         for order in (1, -1):
             study = kind.create()
@@ -173,17 +176,20 @@ def test_a_method_that_remembers_reads_what_came_between_two_plans_at_once() -> 
 
 
 @each([LSE, RKHS])
-def test_what_came_between_two_plans_is_observed_as_one_and_what_was_before_is_remembered(kind: Kind) -> None:
+def test_a_plan_is_told_as_a_whole_then_the_rest_and_what_was_before_is_remembered(kind: Kind) -> None:
     study = kind.create()
-    method = sl.methods.make(kind.method, kind.problem(), batch=4, **{"confidence": "posterior", **kind.options})
+    method = sl.methods.make(kind.method, kind.problem(), batch=4, **kind.options)
     state = method.init(seed=7)
     for step in range(3):
-        results = kind.measure(study.ask())
-        results.append(Result(point=step, value=3.0 if step % 2 else -3.0))  # what is remembered is soon wrong
+        plan, tickets = method.ask(state), study.ask()
+        np.testing.assert_array_equal(plan.indices, tickets.indices)
+        results, odd = kind.measure(tickets), 3.0 if step % 2 else -3.0  # what is remembered is soon wrong
         study.tell(results[:2])
-        study.tell(results[2:])
-        given = sorted((int(result.point or 0), float(result.value or 0.0)) for result in results)
-        state, _ = method.observe(state, [point for point, _ in given], [value for _, value in given])
+        study.tell([*results[2:], Result(point=step, value=odd)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", sl.AssumptionWarning)
+            state, _ = method.tell(state, plan, [float(result.value or 0.0) for result in results])
+        state, _ = method.observe(state, [step], [odd])
         np.testing.assert_array_equal(study.labels, state.labels)
         assert snapshot_of(study) == snapshot_of(state)
     at = study.ledger.measured
@@ -227,14 +233,17 @@ def test_labels_are_those_of_scikit_learn(kernel: Any, mean: float) -> None:
 
 @pytest.mark.parametrize("schedule", ["tight", "scaled"])
 @each([ROUNDS, PAIR_ROUNDS])
-def test_rounds_that_are_told_completely_end_as_a_simulation_does(kind: Kind, schedule: str) -> None:
+def test_rounds_that_are_told_completely_end_as_a_simulation_does(
+    kind: Kind, schedule: Literal["tight", "scaled"]
+) -> None:
     problem = kind.problem(tolerance=1.0 if schedule == "scaled" else 0.5)
-    method = sl.methods.make(kind.method, problem, schedule=schedule)
+    confidence = sl.Rips(schedule=schedule)
+    method = sl.methods.make(kind.method, problem, confidence=confidence)
     oracle = sl.oracles.Gaussian(kind.truth, noise=NOISE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sl.AssumptionWarning)
         run = sl.simulate(method, oracle, seed=11)
-    study = kind.create(problem=problem, seed=11, schedule=schedule)
+    study = kind.create(problem=problem, seed=11, confidence=confidence)
     phases = 0
     while len(tickets := study.ask()):
         phases += 1
@@ -249,7 +258,7 @@ def test_rounds_that_are_told_completely_end_as_a_simulation_does(kind: Kind, sc
 # --- corrections
 
 
-@each([*MEMORYLESS, LSE, RKHS])
+@each([*MEMORYLESS, LSE, RKHS, RIDGE, PAIR_RIDGE])
 def test_a_correction_is_as_if_the_wrong_value_had_never_been_told(kind: Kind) -> None:
     wrong, right = kind.create(), kind.create()
     tickets = wrong.ask(), right.ask()
@@ -278,6 +287,24 @@ def test_what_is_withdrawn_is_as_if_it_had_never_been_told(kind: Kind) -> None:
     assert wrong.ledger.value[0] == 50.0  # the log forgets nothing
 
 
+@each([LSE, RKHS, RIDGE, PAIR_RIDGE])
+def test_what_is_withdrawn_is_as_if_nobody_had_measured_it_where_the_order_matters(kind: Kind) -> None:
+    """While a ticket is open its plan is not complete: it is withdrawn in both, before or after it was told."""
+    wrong, right = kind.create(), kind.create()
+    tickets = wrong.ask(), right.ask()
+    results = kind.measure(tickets[1])
+    right.withdraw([1])
+    right.tell(results[1:])
+    wrong.tell([tickets[0][0].measured(50.0), *results[1:]])
+    wrong.tell([Result(point=5, value=40.0)])
+    wrong.withdraw([1, len(wrong.ledger.point)], reason="sensor 3 was broken")
+    assert snapshot(wrong) == snapshot(right)
+    for study in (wrong, right):
+        further = study.ask(4)
+        study.tell(further.measured(kind.truth[further.indices]))
+    assert snapshot(wrong) == snapshot(right)
+
+
 def test_a_deviation_is_corrected_with_its_value_or_stays() -> None:
     study, other = GREEDY.create(), GREEDY.create()
     study.tell([Result(point=3, value=1.0, noise=0.5)])
@@ -299,11 +326,11 @@ def test_a_correction_in_an_earlier_round_counts_in_all_that_follow() -> None:
             study.tell(results)
         studies.append(study)
     assert studies[0].ledger.askings[1].asked == studies[1].ledger.askings[1].asked
-    estimates = [study.knowledge.infos[0].estimates.tobytes() for study in studies]
+    estimates = [study.knowledge.infos[0].bounds.lower.tobytes() for study in studies]
     assert estimates[0] != estimates[1]
     studies[0].correct(1, ROUNDS.value(1, int(studies[0].ledger.point[0])))
-    assert [info.estimates.tobytes() for info in studies[0].knowledge.infos] == [
-        info.estimates.tobytes() for info in studies[1].knowledge.infos
+    assert [info.bounds.lower.tobytes() for info in studies[0].knowledge.infos] == [
+        info.bounds.lower.tobytes() for info in studies[1].knowledge.infos
     ]
 
 
@@ -318,7 +345,7 @@ def test_a_correction_that_decides_everything_leaves_nothing_to_the_rounds_after
     assert study.knowledge.stop is not None
     assert study.ask().stop == study.knowledge.stop
     assert len(study.campaign().labels) == 3
-    assert "labels" not in {check.what for check in study.verify().checks if check.holds is False}
+    assert "labels" not in {check.assumption for check in study.verify().checks if check.verdict.bad}
 
 
 def test_a_round_decides_nothing_that_it_was_not_planned_for() -> None:
@@ -349,16 +376,16 @@ def test_before_the_first_estimate_nothing_is_known() -> None:
     known = study.knowledge
     assert not study.labels.any()
     assert (known.method, known.state, known.mean, known.stop, known.doubts) == (None, None, None, None, ())
-    assert known.level == 0.23
+    assert known.levels == (0.23,)
 
 
 def test_the_level_of_a_fraction_is_where_the_mean_says() -> None:
-    study = Kind(name="", method="milk", goal=sl.FractionOfMax(0.3)).create()
+    study = MILK.create()
     study.tell([Result(point=k, value=float(TRUTH[k])) for k in range(len(X))])
     mean = study.knowledge.mean
     assert mean is not None
-    assert study.knowledge.level == pytest.approx(0.7 * mean.max())
-    assert PAIR_ROUNDS.create().knowledge.level is None
+    assert study.knowledge.levels == pytest.approx((0.7 * mean.max(),))
+    assert PAIR_ROUNDS.create().knowledge.levels == MILK.create().knowledge.levels == ()
 
 
 def test_doubts_are_said_once() -> None:
@@ -372,14 +399,24 @@ def test_doubts_are_said_once() -> None:
     assert study.status().doubts == doubts
 
 
-def test_what_another_study_wrote_is_seen_at_once() -> None:
+def test_what_another_study_wrote_is_seen_after_a_refresh_or_a_write() -> None:
     storage = Memory()
     one = GREEDY.create(storage)
     other = Study.open(storage, NAME, worker="bob")
     tickets = other.ask()
     other.tell(GREEDY.measure(tickets))
+    before = snapshot(one)
+    assert before != snapshot(other)
+    assert one.ledger.samples == 0
+    assert one.refresh() is one
     assert snapshot(one) == snapshot(other)
     assert one.ledger.samples == 4
+    one.tell([Result(point=0, value=0.1)])
+    other.tell([Result(point=0, value=0.2)])
+    assert other.ledger.samples == 6
+    assert one.ledger.samples == 5
+    one.ask()
+    assert snapshot(one) == snapshot(other)
 
 
 def test_a_log_in_a_file_says_the_same_as_one_in_memory(tmp_path: Any) -> None:

@@ -13,16 +13,20 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.errors import InputError
-from superlevel.methods.table import ROWS, TAKEN
+from superlevel.findings import Verdict
+from superlevel.methods.make import default_confidence
+from superlevel.methods.table import ROWS
 from superlevel.records import Stop
+from superlevel.rules.gap_weighted import GapWeighted
 from superlevel.study import Result, Study
-from superlevel.study.configuration import GUARANTEED, OF_POSTERIOR, OPTIONS
 from superlevel.study.status import WAY_OUT, Reading
 from superlevel.study.storage import Memory, Note
 from superlevel.study.verification import verify
 from tests.study.campaigns import (
+    ELLIPSOIDS,
     NAME,
     NOISE,
+    PAIR_ELLIPSOIDS,
     PAIR_RIDGE,
     RIDGE,
     TRUTH,
@@ -62,18 +66,21 @@ def intervals(study: Study) -> tuple[bytes, bytes]:
         ({"bound": 2.0}, {}, "ridge"),
         ({"norm": 3.0, "bound": 2.0}, {}, "ridge"),
         ({"norm": 3.0, "noise": np.full(N, 0.1)}, {}, "ridge"),
-        ({"norm": 3.0}, {"criterion": None, "fit": ()}, "ridge"),
-        ({"norm": 3.0}, {"permanent": True, "rtol": 0.1, "batch": 3}, "ridge"),
+        ({"norm": 3.0, "fit": ()}, {"rule": None}, "ridge"),
+        ({"norm": 3.0}, {"permanent": True, "rule": GapWeighted(rtol=0.1), "batch": 3}, "ridge"),
+        ({"norm": 3.0}, {"confidence": sl.Ridge(growth=2.0)}, "ridge"),
+        ({"norm": 3.0, "goal": sl.Band(0.1, 0.5)}, {}, "ridge"),
+        ({"norm": 3.0, "goal": FRACTION}, {}, "ridge"),
         ({"norm": 3.0, "goal": FRACTION}, {"method": "milk"}, "ridge"),
         ({"bound": 2.0, "goal": FRACTION}, {"method": "milk"}, "ridge"),
         ({}, {}, "posterior"),
         ({"goal": FRACTION}, {"method": "milk"}, "posterior"),
-        ({"norm": 3.0}, {"fit": ("noise",)}, "posterior"),
-        ({"norm": 3.0}, {"fit": ("kernel",)}, "posterior"),
-        ({"bound": 2.0}, {"fit": ("mean",)}, "posterior"),
-        ({"norm": 3.0}, {"criterion": "worst"}, "posterior"),
-        ({"norm": 3.0}, {"beta": 2.0}, "posterior"),
-        ({"norm": 3.0}, {"intersected": False}, "posterior"),
+        ({"norm": 3.0, "fit": ("noise",)}, {}, "posterior"),
+        ({"norm": 3.0, "noise": None}, {}, "posterior"),
+        ({"norm": 3.0, "fit": ("kernel",)}, {}, "posterior"),
+        ({"bound": 2.0, "fit": ("mean",)}, {}, "posterior"),
+        ({"norm": 3.0}, {"confidence": sl.Posterior(beta=2.0)}, "posterior"),
+        ({"norm": 3.0}, {"confidence": sl.Posterior(), "rule": "worst"}, "posterior"),
         ({"norm": 3.0}, {"confidence": "posterior"}, "posterior"),
         ({"bound": 2.0}, {"confidence": "rips"}, "rips"),
         ({"norm": 3.0}, {"method": "lse"}, "posterior"),
@@ -85,31 +92,43 @@ def test_a_guarantee_is_given_where_all_that_it_rests_on_is_given(
     given: dict[str, Any], options: dict[str, Any], chosen: str
 ) -> None:
     study = Study.create(Memory(), NAME, problem(**given), **options)
-    assert study.ledger.created.options["confidence"] == chosen
-    assert reopened(study).ledger.created.options == study.ledger.created.options
+    created = study.ledger.created
+    assert created.confidence["name"] == chosen
+    assert reopened(study).ledger.created == created
+    assert study.knowledge.method is None or study.knowledge.method.confidence.name == chosen
 
 
-def test_the_table_of_methods_says_who_has_it_and_which_options_mean_the_posterior() -> None:
-    assert set(GUARANTEED) == {name for name, row in ROWS.items() if "ridge" in row.confidences}
-    assert set(OF_POSTERIOR) == TAKEN["posterior"] - TAKEN["ridge"]
-    assert "growth" not in OPTIONS
+def test_the_table_of_methods_says_who_has_it_by_default() -> None:
+    has = {name for name, row in ROWS.items() if "ridge" in row.confidences}
+    assert has == {"melk", "milk"}
+    for name, row in ROWS.items():
+        given = problem(norm=3.0, goal=sl.Threshold(0.23) if row.explicit else FRACTION)
+        assert (default_confidence(name, given) == "ridge") == (name in has)
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("given", "options", "sentence"),
     [
-        ({"schedule": "tight"}, 'the ridge confidence has no such option: leave it out, or give confidence="rips"'),
-        ({"confidence": "ridge", "beta": 2.0}, "beta is given: the ridge confidence has no such option"),
-        ({"confidence": "ridge", "fit": ("noise",)}, "a guarantee needs kernel, noise and mean to be given"),
-        ({"confidence": "ridge", "method": "lse"}, "confidence is 'ridge': lse has posterior and rkhs"),
-        ({"growth": 2.0}, "options is 'growth'"),
+        ({}, {"rule": "worst"}, "rule is 'worst': melk on the ridge confidence has gap-weighted"),
+        ({}, {"confidence": "ridge", "rule": "greedy"}, "rule is 'greedy': melk on the ridge confidence has"),
+        ({"fit": ("noise",)}, {"confidence": "ridge"}, "a guarantee needs kernel, noise and mean to be given"),
+        ({"noise": None}, {"confidence": sl.Ridge()}, "a guarantee needs kernel, noise and mean to be given"),
+        ({}, {"confidence": "ridge", "method": "lse"}, "confidence is 'ridge': lse has posterior and rkhs"),
     ],
 )
-def test_what_it_does_not_take_is_refused(options: dict[str, Any], sentence: str) -> None:
+def test_what_it_does_not_take_is_refused(given: dict[str, Any], options: dict[str, Any], sentence: str) -> None:
     storage = Memory()
     with pytest.raises(InputError) as error:
-        Study.create(storage, NAME, problem(norm=3.0), **options)
+        Study.create(storage, NAME, problem(norm=3.0, **given), **options)
     assert sentence in str(error.value)
+    assert storage.names() == []
+
+
+@pytest.mark.parametrize("option", ["schedule", "beta", "growth", "criterion", "intersected", "rtol", "fit"])
+def test_parameters_of_a_confidence_are_given_with_it_and_not_beside_it(option: str) -> None:
+    storage = Memory()
+    with pytest.raises(TypeError, match=option):
+        Study.create(storage, NAME, problem(norm=3.0), **{option: 2.0})  # type: ignore[arg-type]
     assert storage.names() == []
 
 
@@ -121,11 +140,11 @@ def test_without_norm_and_bound_it_says_what_is_missing() -> None:
 def test_a_log_of_earlier_times_keeps_what_it_says() -> None:
     """The default is decided when a study is created, and never again."""
     study = Study.create(Memory(), NAME, problem(norm=3.0), worker="ada")
-    assert study.ledger.created.options == {"confidence": "ridge"}
-    older = forged(study, "created", lambda payload: payload.update(options={"confidence": "posterior"}))
+    assert study.ledger.created.confidence == {"name": "ridge", "growth": 1.2, "shares": [0.5, 0.5]}
+    older = forged(study, "created", lambda payload: payload.update(confidence={"name": "posterior"}))
     again = Study.open(older, NAME, worker="ada")
     assert again.knowledge.state is not None
-    assert again.knowledge.state.posterior is not None
+    assert again.knowledge.state.belief.posterior is not None
 
 
 # --- what it says
@@ -180,13 +199,13 @@ def test_what_f_is_thought_to_be_is_shown_with_its_intervals(kind: Kind) -> None
     assert (known.mean <= shown.upper).all()
     assert (shown.lower <= TRUTH).all()
     assert (shown.upper >= TRUTH).all()
-    assert known.level == pytest.approx(kind.problem().goal.level(TRUTH), abs=0.3)
+    assert known.levels == pytest.approx(kind.problem().goal.levels_at(TRUTH), abs=0.3)
 
 
 @each(BOTH)
 def test_every_label_of_a_campaign_is_right_whenever_one_looks(kind: Kind) -> None:
     """The noise is fixed by the tickets: this campaign is among the nine of ten."""
-    above = kind.problem().goal.level(TRUTH) < TRUTH
+    above = kind.problem().goal.signs(TRUTH) > 0
     study = kind.create()
     for _ in range(12):
         study.tell(kind.measure(study.ask()))
@@ -200,11 +219,11 @@ def test_every_label_of_a_campaign_is_right_whenever_one_looks(kind: Kind) -> No
 # --- order, portions, corrections
 
 
-@each(BOTH)
+@each([ELLIPSOIDS, PAIR_ELLIPSOIDS])
 def test_labels_are_those_of_all_measurements_at_once(kind: Kind) -> None:
     """The method itself is shown all of them in the order in which they came; the study sorts them."""
     study = kind.run(kind.create(), 4)
-    ledger, method = study.ledger, sl.methods.make(kind.method, kind.problem(), confidence="ridge")
+    ledger, method = study.ledger, sl.methods.make(kind.method, kind.problem(), **kind.options)
     state, _ = method.observe(method.init(), ledger.point, ledger.value)
     np.testing.assert_array_equal(state.labels, study.labels)
     known = study.knowledge.state
@@ -247,6 +266,7 @@ def test_what_is_corrected_or_withdrawn_is_as_if_it_had_been_told_so(kind: Kind)
     assert study.knowledge.stop is Stop.CONTRADICTED
     study.correct(4, results[3].value, reason="a digit too many")
     study.withdraw([6], reason="the anchor had slipped")
+    plain.withdraw([6])
     plain.tell([*results[:5], *results[6:]])
     assert intervals(study) == intervals(plain)
     assert study.knowledge.stop is None
@@ -276,15 +296,30 @@ def test_what_is_open_or_failed_is_counted_when_more_is_planned(kind: Kind) -> N
     assert second.indices[1] != first.indices[0]
     (ticket,) = alone.ask()
     alone.tell([ticket.failed("ice")])
-    assert alone.ask().indices.tolist() == second.indices[1:].tolist()
+    assert alone.ask(1).indices.tolist() == second.indices[1:].tolist()
     for each_ in (study, alone):
         assert each_.verify().ok
 
 
 @each(BOTH)
 @pytest.mark.parametrize("batch", [1, 5])
-def test_batches_are_as_large_as_people_want_and_do_not_grow(kind: Kind, batch: int) -> None:
+def test_batches_grow_by_a_fifth_of_all_before_unless_people_say_how_many(kind: Kind, batch: int) -> None:
     study = kind.create(batch=batch)
+    for _ in range(4):
+        begun, tickets = study.ledger.samples, study.ask()
+        assert len(tickets) == np.ceil(batch + 0.2 * begun)
+        study.tell(kind.measure(tickets))
+    tickets = study.ask(batch)
+    assert len(tickets) == batch
+    study.tell(kind.measure(tickets))
+    assert len(study.ask(17)) == 17
+    assert study.verify().ok
+
+
+@each(BOTH)
+@pytest.mark.parametrize("batch", [1, 5])
+def test_batches_that_do_not_grow_are_as_large_as_people_want(kind: Kind, batch: int) -> None:
+    study = kind.create(batch=batch, confidence=sl.Ridge(growth=1.0))
     for _ in range(4):
         tickets = study.ask()
         assert len(tickets) == batch
@@ -315,10 +350,10 @@ def test_a_mixed_campaign_is_borne_out_by_its_log(kind: Kind) -> None:
     study = mixed_campaign(kind)
     found = study.verify()
     assert found.ok, str(found)
-    verdicts = {check.what: check.holds for check in found.checks}
-    assert verdicts == {"log": True, "labels": True, "designs": True, "noise": True, "norm": True}
+    verdicts = {check.assumption: check.verdict for check in found.checks}
+    assert verdicts == dict.fromkeys(["log", "labels", "cached labels", "designs", "noise", "norm"], Verdict.HOLDS)
     assert "kernel" not in verdicts  # no Gaussian process is believed
-    (norm,) = [check.finding for check in found.checks if check.what == "norm"]
+    (norm,) = [check.sentence for check in found.checks if check.assumption == "norm"]
     assert norm == f"||theta|| <= 3 explains all {study.ledger.samples} measurements"
 
 
@@ -326,7 +361,7 @@ def test_unequal_noise_and_cost_are_borne_out_too() -> None:
     unequal = problem(norm=3.0, bound=2.0, noise=np.linspace(0.1, 0.3, N), cost=np.linspace(1.0, 4.0, N))
     found = mixed_campaign(RIDGE, problem=unequal).verify()
     assert found.ok, str(found)
-    assert {"norm", "bound"} <= {check.what for check in found.checks}
+    assert {"norm", "bound"} <= {check.assumption for check in found.checks}
 
 
 @each(BOTH)
@@ -335,7 +370,7 @@ def test_other_assumptions_than_those_of_the_campaign_do_not_go_with_its_log(
     kind: Kind, field: str, value: float
 ) -> None:
     """Who writes a larger delta into the log afterwards, so that more is decided, is found by the plans in it."""
-    storage = forged(mixed_campaign(kind), "created", lambda payload: payload.update({field: value}))
+    storage = forged(mixed_campaign(kind), "created", lambda payload: payload["problem"].update({field: value}))
     assert contradicted(verify(NAME, storage)) & {"labels", "designs"}
 
 
@@ -393,7 +428,7 @@ def test_what_contradicts_an_assumption_is_said_and_nothing_more_is_asked(
     assert found.contradicted
     assert what in contradicted(found)
     assert contradicted(found) <= {"noise", "norm", "bound"}
-    findings = [check.finding for check in found.checks if check.what == what]
+    findings = [check.sentence for check in found.checks if check.assumption == what]
     assert sentence in findings[0]
     assert found.guarantee == f"none: {Stop.CONTRADICTED}"
     assert str(found).endswith(f"see above.\nNext: {WAY_OUT}.")
@@ -405,9 +440,8 @@ def test_the_same_measurements_contradict_nothing_that_is_right(kind: Kind, limi
     study = twice(kind, limits)
     assert not study.status().contradicted
     assert study.verify().ok
-    assert {check.what: check.holds for check in study.verify().checks if check.what in limits} == dict.fromkeys(
-        limits, True
-    )
+    verdicts = {check.assumption: check.verdict for check in study.verify().checks if check.assumption in limits}
+    assert verdicts == dict.fromkeys(limits, Verdict.HOLDS)
 
 
 def test_open_tickets_may_still_be_told_and_a_correction_ends_the_contradiction() -> None:
@@ -424,7 +458,7 @@ def test_open_tickets_may_still_be_told_and_a_correction_ends_the_contradiction(
     assert results[0].value is not None
     study.correct(1, results[0].value, reason="the probe was in the air")
     assert not study.status().contradicted
-    assert len(study.ask()) == 4
+    assert len(study.ask()) == np.ceil(4 + 0.2 * 8)
     found = study.verify()
     assert found.ok, str(found)
 
@@ -450,7 +484,7 @@ def test_labels_that_stay_are_taken_back_by_a_contradiction_all_the_same() -> No
 
 def test_a_note_says_it_at_once_and_one_of_earlier_times_says_nothing_of_it() -> None:
     study = twice(RIDGE, {"norm": 0.3})
-    study.note()
+    assert study.status().contradicted
     quick = study.status(fresh=False)
     assert (quick.contradicted, quick.next, quick.doubts) == (True, WAY_OUT, study.status().doubts)
     noted = storage_of(study).noted(NAME)
@@ -476,7 +510,7 @@ def test_everything_that_was_measured_can_be_told_to_another_study() -> None:
 
 def test_a_point_that_cannot_be_measured_is_given_up_while_there_are_others() -> None:
     apart = sl.Problem(sl.Domain(np.arange(6.0), RBF(0.1)), goal=sl.Threshold(0.5), noise=0.3, norm=5.0)
-    study = sl.Study.create("memory:", "failing", apart, batch=1)
+    study = sl.Study.create("memory:", "failing", apart, batch=1, confidence=sl.Ridge(growth=1.0))
     truth = np.array([2.0, -2.0, 0.5, 2.0, 0.0, 1.0])
     rng = np.random.default_rng(0)
     asked = []
@@ -492,7 +526,7 @@ def test_a_point_that_cannot_be_measured_is_given_up_while_there_are_others() ->
 
 def test_where_everything_fails_nothing_is_given_up() -> None:
     apart = sl.Problem(sl.Domain(np.arange(3.0), RBF(0.1)), goal=sl.Threshold(0.5), noise=0.3, norm=5.0)
-    study = sl.Study.create("memory:", "storm", apart, batch=1)
+    study = sl.Study.create("memory:", "storm", apart, batch=1, confidence=sl.Ridge(growth=1.0))
     for _ in range(15):
         (ticket,) = study.ask()
         study.tell([ticket.failed("storm")])

@@ -56,9 +56,9 @@ def test_what_to_do_next_is_said() -> None:
 def test_what_is_to_be_estimated_is_not_shown_before_it_is() -> None:
     assert (FITTED.create().status().kernel, FITTED.create().status().noise) == (None, None)
     noise = np.linspace(0.1, 0.25, N)
-    partly = GREEDY.create(problem=GREEDY.problem(noise=noise), fit=("mean",)).status()
+    partly = GREEDY.create(problem=GREEDY.problem(noise=noise, fit=("mean",))).status()
     assert (partly.kernel, partly.noise) == ("RBF(0.2)", "0.1 to 0.25")
-    partly = GREEDY.create(fit=("noise",)).status()
+    partly = GREEDY.create(problem=GREEDY.problem(fit=("noise",))).status()
     assert (partly.kernel, partly.noise) == ("RBF(0.2)", None)
     study = FITTED.create()
     study.tell(FITTED.measure(study.ask(12)))
@@ -79,7 +79,6 @@ def test_without_anything_earlier_it_is_computed() -> None:
 def test_labels_of_an_earlier_moment_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     study = GREEDY.run(GREEDY.create(), 2)
     labels = study.labels
-    study.note()
     fresh = study.status()
     monkeypatch.setattr("superlevel.study.replay.know", refuse)
     again = reopened(study)
@@ -110,7 +109,6 @@ def test_a_plan_knows_the_labels_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_after_a_correction_earlier_labels_are_not_shown(act: str) -> None:
     study = GREEDY.run(GREEDY.create(), 2)
     study.ask()
-    study.note()
     if act == "correct":
         study.correct(1, 5.0)
     else:
@@ -118,7 +116,6 @@ def test_after_a_correction_earlier_labels_are_not_shown(act: str) -> None:
     quick = Study.open(storage_of(study), NAME).status(fresh=False)
     assert quick.read == quick.entries == study.ledger.length
     assert quick == study.status()
-    study.note()
     assert study.status(fresh=False).fresh
 
 
@@ -161,7 +158,7 @@ def test_a_later_reading_is_preferred() -> None:
 def test_a_note_is_of_what_is_known() -> None:
     for kind in (GREEDY, MILK, LSE, ROUNDS):
         study = kind.run(kind.create(), 2)
-        study.note()
+        assert study.labels.shape == (study.ledger.n,)
         noted = storage_of(study).noted(NAME)
         assert noted is not None
         reading = Reading.model_validate_json(noted.text)
@@ -175,7 +172,7 @@ def test_a_quick_look_imports_nothing_slow(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'sea.db'}"
     problem = sl.Problem(sl.Domain(X, 2.0 * RBF(0.2)), goal=sl.Threshold(0.23), noise=0.1)
     study = GREEDY.run(GREEDY.create(url, problem=problem), 2)
-    study.note()
+    assert study.status().fresh
     code = f"""
 import sys
 from superlevel.study import Study

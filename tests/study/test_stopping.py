@@ -34,11 +34,16 @@ SIGMA = 0.1
 LEVELS: list[sl.Goal] = [sl.Threshold(0.1), sl.FractionOfMax(0.6)]
 
 
-def ridge(goal: sl.Goal, *, truth: np.ndarray | None = None, steps: int = 12, norm: float = 1.3) -> Study:
+UNORDERED = sl.Ridge(shares=(1.0, 0.0), growth=1.0)
+"""Intervals that do not depend on the order of the measurements."""
+
+
+def ridge(
+    goal: sl.Goal, *, truth: np.ndarray | None = None, steps: int = 12, confidence: sl.Ridge = UNORDERED
+) -> Study:
     """A campaign with a guarantee, some measurements of which nobody planned."""
-    problem = sl.Problem(sl.Domain(PLACES), goal=goal, noise=SIGMA, norm=norm)
-    name = "melk" if isinstance(goal, sl.Threshold) else "milk"
-    study = Study.create("memory:", "sea", problem, method=name, confidence="ridge", batch=7, worker="ada")
+    problem = sl.Problem(sl.Domain(PLACES), goal=goal, noise=SIGMA, norm=1.3)
+    study = Study.create("memory:", "sea", problem, confidence=confidence, batch=7, worker="ada")
     rng, values = np.random.default_rng(3), VALUES if truth is None else truth
     for _ in range(steps):
         tickets = study.ask()
@@ -87,8 +92,9 @@ def test_the_log_knows_of_a_decision_with_the_plan_that_follows_it() -> None:
         assert found.decided[point] == moments[np.searchsorted(moments, first)]
 
 
-def test_the_efficiency_is_that_of_the_bound_at_the_estimate() -> None:
-    study = ridge(LEVELS[0], steps=40)
+@pytest.mark.parametrize("confidence", [UNORDERED, sl.Ridge()], ids=["ellipsoids", "both"])
+def test_the_efficiency_is_that_of_the_bound_at_the_estimate(confidence: sl.Ridge) -> None:
+    study = ridge(LEVELS[0], steps=40, confidence=confidence)
     found, state = stopping(study.knowledge), study.knowledge.state
     assert state is not None
     assert state.estimate is not None
@@ -98,7 +104,9 @@ def test_the_efficiency_is_that_of_the_bound_at_the_estimate() -> None:
     assert found.efficiency == pytest.approx(study.ledger.samples / direct.samples, rel=0.06)
     assert found.lower is not None
     np.testing.assert_array_equal(found.lower, state.intervals.lower)
-    assert found.sources == ("mixture",) * len(PLACES)
+    assert found.sources == state.belief.sources
+    assert found.sources is not None
+    assert set(found.sources) <= {"ellipsoids", *["martingales"] * (confidence is not UNORDERED)}
     assert found.ended == Stop.DECIDED.value
     assert "probability 0.9" in found.guarantee
 
@@ -138,7 +146,7 @@ def test_every_kind_of_campaign_can_say_how_it_stopped(kind: Kind) -> None:
         np.testing.assert_array_equal(found.decided >= 0, study.labels != 0)
         assert found.decided.max() <= study.ledger.samples
         assert len(found.table()) == study.ledger.n
-        assert (found.lower is None) == (kind.in_rounds or study.knowledge.state is None)
+        assert (found.lower is None) == (kind is PAIR_ROUNDS or study.knowledge.state is None)
         assert str(found).startswith(f"{found.samples:,} measurement")
     again = stopping(reopened(study).knowledge)
     np.testing.assert_array_equal(again.decided, found.decided)

@@ -24,7 +24,9 @@ from tests.study.campaigns import (
     GREEDY,
     LSE,
     NAME,
+    PAIR_RIDGE,
     PAIR_ROUNDS,
+    RIDGE,
     RKHS,
     ROUNDS,
     TRUTH,
@@ -251,7 +253,7 @@ def test_a_plan_that_was_made_while_results_came_in_is_taken(monkeypatch: pytest
     ada.tell(GREEDY.measure(tickets[1][::-1]))
     found = ada.verify()
     assert found.ok, str(found)
-    assert snapshot(reopened(ada)) == snapshot(ada) == snapshot(bob)
+    assert snapshot(reopened(ada)) == snapshot(ada) == snapshot(bob.refresh())
 
 
 def test_two_who_plan_at_once_share_one_plan(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +328,7 @@ def test_a_correction_that_was_overtaken_is_made_anew(monkeypatch: pytest.Monkey
     monkeypatch.setattr(ada._storage, "turn", later)
     with pytest.raises(InputError, match="ticket is 1, which is withdrawn"):
         ada.correct(1, 3.0)
-    assert ada.ledger.fate[0] == Fate.WITHDRAWN
+    assert ada.refresh().ledger.fate[0] == Fate.WITHDRAWN
 
 
 class Crew:
@@ -340,7 +342,7 @@ class Crew:
         self.workers = [ada, *(Study.open(storage_of(ada), NAME, worker=name) for name in ("bob", "eve"))]
 
     def act(self) -> None:
-        worker = self.workers[self.rng.integers(3)]
+        worker = self.workers[self.rng.integers(3)].refresh()
         acts = [
             self.ask,
             self.ask,
@@ -392,7 +394,7 @@ class Crew:
 
 
 @pytest.mark.parametrize("seed", range(4))
-@each([GREEDY, AVERAGE, WORST, LSE, RKHS, ROUNDS, PAIR_ROUNDS])
+@each([GREEDY, AVERAGE, WORST, LSE, RKHS, RIDGE, PAIR_RIDGE, ROUNDS, PAIR_ROUNDS])
 def test_whatever_happens_all_agree_and_the_log_bears_it_out(
     kind: Kind, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,12 +402,12 @@ def test_whatever_happens_all_agree_and_the_log_bears_it_out(
     monkeypatch.setattr("superlevel.study.study.time.time", lambda: crew.clock)
     for _ in range(18):
         crew.act()
-        study = crew.workers[0]
+        study = crew.workers[0].refresh()
         assert storage_of(study).leases(NAME).keys() == set(study.ledger.open.tolist())
         assert len(study.campaign().labels) == study.ledger.n
-    assert len({snapshot(worker) for worker in (*crew.workers, reopened(study))}) == 1
+    assert len({snapshot(worker.refresh()) for worker in (*crew.workers, reopened(study))}) == 1
     found = study.verify()
-    assert contradicted(found) <= {"noise", "kernel", "bound"}, str(found)
+    assert contradicted(found) <= {"noise", "kernel", "bound", "norm"}, str(found)
 
 
 # --- what a study says of itself

@@ -13,6 +13,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.errors import InputError
+from superlevel.findings import Verdict
 from superlevel.study import Result, Study
 from superlevel.study.status import Reading
 from superlevel.study.storage import Note
@@ -50,7 +51,7 @@ from tests.study.campaigns import (
 
 def check(found: Verification, what: str) -> str:
     """What was found of it."""
-    (finding,) = [each.finding for each in found.checks if each.what == what]
+    (finding,) = [each.sentence for each in found.checks if each.assumption == what]
     return finding
 
 
@@ -78,15 +79,15 @@ def test_an_honest_campaign_is_borne_out_by_its_log(kind: Kind) -> None:
     np.testing.assert_array_equal(found.labels, study.labels)
     assert found.claim.endswith(f"from {study.ledger.samples:,} measurements")
     assert str(found).endswith("Nothing in the log speaks against this.")
-    designs = {each.what: each.holds for each in found.checks}["designs"]
-    assert designs is (True if kind in CERTIFIED else None)
+    designs = {each.assumption: each.verdict for each in found.checks}["designs"]
+    assert designs is (Verdict.HOLDS if kind in CERTIFIED else Verdict.UNTESTED)
 
 
 def test_a_study_of_one_entry_claims_nothing() -> None:
     for kind in (GREEDY, FITTED, ROUNDS, RIDGE):
         found = kind.create().verify()
         assert found.ok
-        assert {each.holds for each in found.checks if each.what != "log"} == {None}
+        assert {each.verdict for each in found.checks if each.assumption != "log"} == {Verdict.UNTESTED}
 
 
 def test_plans_that_lag_behind_are_held_against_what_they_saw() -> None:
@@ -299,43 +300,43 @@ def test_the_average_that_is_certified_is_the_one_that_was_to_be_minimised() -> 
 
 def test_a_note_that_was_tampered_with_is_found() -> None:
     study = told()
-    study.note()
+    assert study.labels.any()  # they are cached beside the log
     noted = storage_of(study).noted(NAME)
     assert noted is not None
-    assert check(study.verify(), "kept labels") == "of 7 entries, as the log has them"
+    assert check(study.verify(), "cached labels") == "of 7 entries, as the log has them"
     lie = Reading.model_validate_json(noted.text).model_copy(update={"labels": "+" * N})
     storage_of(study).note(NAME, Note(noted.seq, lie.model_dump_json()))
-    assert contradicted(study.verify()) == {"kept labels"}
+    assert contradicted(study.verify()) == {"cached labels"}
     study.tell([Result(point=0, value=0.0)])
     assert study.status(fresh=False).above == N  # which is what is shown
-    assert contradicted(study.verify()) == {"kept labels"}
+    assert contradicted(study.verify()) == {"cached labels"}
 
 
 def test_an_old_note_is_held_against_what_was_known_then() -> None:
     study = told()
-    study.note()
+    assert study.labels.any()  # they are cached beside the log
     study.tell([Result(point=k, value=-5.0) for k in range(N)])
     found = study.verify()
-    assert "kept labels" not in contradicted(found)
-    assert check(found, "kept labels") == "of 7 entries, as the log has them"
+    assert "cached labels" not in contradicted(found)
+    assert check(found, "cached labels") == "of 7 entries, as the log has them"
 
 
 def test_a_note_that_nobody_is_shown_is_no_matter() -> None:
     study = told()
     for text in ("", '{"entries":99}'):
         storage_of(study).note(NAME, Note(99, text))
-        assert "kept labels" not in {each.what for each in study.verify().checks}
+        assert "cached labels" not in {each.assumption for each in study.verify().checks}
 
 
 def test_labels_that_somebody_shows_are_compared() -> None:
     labels = told().labels
-    assert against(labels, labels, what="page").holds is True
+    assert against(labels, labels, what="page").verdict is Verdict.HOLDS
     other = labels.copy()
     other[[2, 5]] = -other[[2, 5]] + (other[[2, 5]] == 0)
     found = against(labels, other, what="page")
-    assert (found.holds, found.verdict) == (False, "CONTRADICTED")
-    assert found.finding == f"2 of {N} differ: points 2, 5"
-    assert against(labels, np.full(N, 7, dtype=np.int8), what="page").finding.endswith(
+    assert (found.verdict, found.verdict.value) == (Verdict.CONTRADICTED, "CONTRADICTED")
+    assert found.sentence == f"2 of {N} differ: points 2, 5"
+    assert against(labels, np.full(N, 7, dtype=np.int8), what="page").sentence.endswith(
         "points 0, 1, 2, 3, 4 and 9 more"
     )
 
@@ -349,7 +350,7 @@ def residuals(study: Study) -> tuple[float, float]:
     points, values = ledger.point[at], ledger.value[at]
     method = study.knowledge.method
     assert method is not None
-    variance = np.full(len(at), np.square(method.problem.noise))
+    variance = np.full(len(at), np.square(method.problem.known_noise))
     variance = np.where(np.isnan(ledger.noise[at]), variance, ledger.noise[at] ** 2)
     spread, freedom, means, left = 0.0, 0, [], []
     for point in np.unique(points):
@@ -477,7 +478,7 @@ def test_a_bound_that_is_exceeded_is_found() -> None:
     [
         (GREEDY, "every label is 3 posterior deviations from the level"),
         (LSE, "as right as kernel and noise are"),
-        (Kind(name="", options={"beta": 2.0}), "every label is 2 posterior deviations"),
+        (Kind(name="", options={"confidence": sl.Posterior(beta=2.0)}), "every label is 2 posterior deviations"),
         (ROUNDS, "all labels are right with probability 0.8, for any noise of that variance"),
         (RKHS, "all labels are right with probability 0.9, for Gaussian noise and a norm as given"),
         (FITTED, "none yet: the pilot comes first"),

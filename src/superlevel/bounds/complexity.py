@@ -76,7 +76,8 @@ def melk(
 ) -> Complexity:
     """H^MELK = min over lambda of max_x ||phi(x)||^2 / max(|f(x) - alpha|, tolerance)^2 in the norm of A^-1.
 
-    ``values`` (n,) is f at the points. Of several levels the one nearest to f(x) counts. ``ridge`` None is 0 for the linear kernel, else 1e-7 of the largest k(x, x).
+    ``values`` (n,) is f at the points. Of several levels the one nearest to f(x) counts. ``ridge`` None is 0 for the
+    linear kernel, else 1e-7 of the largest k(x, x).
     """
     nearest = from_levels(as_levels(threshold), as_values(domain, values)).min(axis=0)
     scales = np.maximum(nearest, as_number("tolerance", tolerance, at_least=0.0))

@@ -1,6 +1,7 @@
 """MELK and MILK on the ridge confidence without noise: how many measurements they would take if f were as guessed.
 
-The method is run on measurements that are f itself (`Method.update`), while intervals are as wide as those of noisy ones:
+The method's own loop, `Method.update`, runs on measurements that are f itself. Its intervals are as wide as those of
+noisy measurements:
 
 typical     what the intervals decide, whose middle is then about f
 at worst    what they decide where f is at the far end of each of them: [a, b] becomes [f - (b - a), f + (b - a)],

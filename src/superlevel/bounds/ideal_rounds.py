@@ -7,12 +7,12 @@
     N_t          measurements of round t, by one of the schedules of `superlevel.confidence.rounds`
 
 After round t a pair is decided if its estimate is more than 2 B 2^-t from zero, and a point if its estimate is as far
-from every level. The algorithms end when nothing is
-undecided, or after round ceil(log2(4 B / tolerance)), and there is always a first one.
+from every level. The algorithms end when nothing is undecided, or after round ceil(log2(4 B / tolerance)), and there is
+always a first one.
 
 With probability 1 - delta the estimates are within 2 B 2^-t, half of which is the noise's and half the ridge's. A run
-in which all of them err by that much towards the levels decides as late as can be: what is undecided in any other run is
-undecided in it. So no run takes more measurements, up to how closely each design is solved. That is a sharper bound
+in which all of them err by that much towards the levels decides as late as can be: what is undecided in any other run
+is undecided in it. So no run takes more measurements, up to how closely each design is solved. That is a sharper bound
 than the theorem's.
 """
 
@@ -67,8 +67,8 @@ def rounds(
         problem: goal, noise, delta, tolerance. Its bound B is 1.5 times the largest |f - mean| where it has none. With
             unequal noise the largest counts.
         values: (n,) f at the points.
-        error: of every estimate, towards the level, in units of the precision B 2^-t: 0 for exact ones, 1 for the most that
-            is likely without a ridge, 2 for the most that is likely with one.
+        error: of every estimate, towards the level, in units of the precision B 2^-t: 0 for exact ones, 1 for the most
+            that is likely without a ridge, 2 for the most that is likely with one.
         schedule: "scaled" is N_t as printed, for f / B; "tight" is what Catoni's mean needs.
         ridge: None is the problem's, or else the default of `explicit`.
         rtol: how closely each design is solved.

@@ -115,7 +115,10 @@ def smallest_moves(levels: Sequence[float], values: Array, tolerance: float) -> 
 def bound_of_moves(
     domain: Domain, moves: Array, *, noise: float | ArrayLike, delta: float, ridge: float | None, rtol: float
 ) -> ExplicitBound:
-    """The lower bound if the value of each point must move so far (n,) for a wrong label. Infinite ones do not count."""
+    """The lower bound if the value of each point must move so far (n,) for a wrong label.
+
+    Points whose move is infinite do not count.
+    """
     sound = as_noise(noise, domain.n)
     unit = information(sound.sigma, delta)
     gamma = as_ridge(domain, ridge)

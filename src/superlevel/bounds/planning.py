@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array
-from superlevel.bounds.implicit_lower import implicit_by_share
 from superlevel.bounds.forecast import COUNTED, End, Expressed, Forecast, assumed, expressed, foretell
-from superlevel.bounds.lower import LowerBound, explicit
 from superlevel.bounds.ideal_rounds import ROOM, Round, bound_of, checked, rounds
+from superlevel.bounds.implicit_lower import implicit_by_share
+from superlevel.bounds.lower import LowerBound, explicit
 from superlevel.bounds.setting import as_ridge, needed
 from superlevel.bounds.theorems import UpperBound, upper
 from superlevel.confidence.rounds import Schedule

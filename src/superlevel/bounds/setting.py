@@ -89,7 +89,7 @@ def as_noise(noise: float | ArrayLike, n: int) -> Noise:
 
 def as_levels(threshold: float | Sequence[float]) -> tuple[float, ...]:
     """One level or several, in any order."""
-    if isinstance(threshold, str) or not hasattr(threshold, "__len__"):
+    if not isinstance(threshold, Sequence | np.ndarray) or isinstance(threshold, str):
         return (as_number("threshold", threshold),)
     if not len(threshold):
         raise InputError("threshold", "empty", "give a level, or several")

@@ -10,7 +10,7 @@ FORMS = ", ".join(f'"{kind.form}"' for kind in KINDS.values())
 HELP = f"Which points to find, in words, in place of --threshold or --fraction-of-max: {FORMS}."
 
 
-def as_goal(threshold: float | None, fraction: float | None, text: str | None = None) -> Goal:
+def as_goal(threshold: float | None, fraction: float | None, text: str | None) -> Goal:
     """The goal of --threshold, --fraction-of-max or --goal, of which exactly one is given."""
     options = {"--threshold": threshold, "--fraction-of-max": fraction, "--goal": text}
     given = [option for option, value in options.items() if value is not None]

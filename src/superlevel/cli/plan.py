@@ -16,12 +16,13 @@ from rich.text import Text
 
 from superlevel import kernels
 from superlevel.arrays import Array, as_number
-from superlevel.cli.goal import as_goal
+from superlevel.cli.goal import HELP, as_goal
+from superlevel.cli.options import option
 from superlevel.cli.study import common
 from superlevel.domain import Domain, read_columns, read_values
 from superlevel.errors import InputError
 from superlevel.files import replacing
-from superlevel.goals import Goal, Threshold
+from superlevel.goals import Goal
 from superlevel.problem import Problem
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def run(
         float | None,
         typer.Option("--fraction-of-max", help="Find the points within this fraction of the maximum: 0.1 is 10 %."),
     ] = None,
+    text: Annotated[str | None, typer.Option("--goal", metavar="TEXT", help=HELP)] = None,
     columns: Annotated[
         list[str] | None, typer.Option("--column", help="A coordinate; once for each. Default: all but the guess.")
     ] = None,
@@ -62,7 +64,7 @@ def run(
             "9 * RBF([0.4, 2]) has a standard deviation of 3 and a length for each coordinate."
         ),
     ] = "linear",
-    mean: Annotated[float, typer.Option(help="Known mean of f, taken off first.")] = 0.0,
+    mean: Annotated[float, option("mean")] = 0.0,
     norm: Annotated[
         str | None,
         typer.Option(
@@ -75,11 +77,9 @@ def run(
         str | None,
         typer.Option(metavar=NUMBERS, help="B with |f - mean| <= B. Default: 1.5 times what the guess reaches."),
     ] = None,
-    delta: Annotated[str, typer.Option(metavar=NUMBERS, help="Allowed probability of any wrong label.")] = "0.1",
-    tolerance: Annotated[
-        str, typer.Option(metavar=NUMBERS, help="Points this near to the level may get either label.")
-    ] = "0",
-    ridge: Annotated[float | None, typer.Option(help="Regularisation; larger is cheaper and blurs more.")] = None,
+    delta: Annotated[str, option("delta", metavar=NUMBERS)] = "0.1",
+    tolerance: Annotated[str, option("tolerance", metavar=NUMBERS)] = "0",
+    ridge: Annotated[float | None, option("ridge")] = None,
     out: Annotated[Path | None, typer.Option(help="Also write everything to this CSV file.")] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Draw measurements against the norms, of which there are several, to this PNG.")
@@ -87,9 +87,9 @@ def run(
 ) -> None:
     """How many measurements the problem needs, if f is as guessed: at least, as the methods run, and at most.
 
-    The lower bound holds for every method. The others are what MELK (--threshold) or MILK (--fraction-of-max) take with
-    their guarantees: "with ridge" for sub-Gaussian noise and a norm, the rest for any noise of that deviation.
-    Everything depends on how near to the level the guess comes: try --tolerance.
+    The lower bound holds for every method. The others are what MELK, or MILK for a fraction of the maximum, takes with
+    its guarantee: "with ridge" for sub-Gaussian noise and a norm, the rest for any noise of that deviation. Everything
+    depends on how near to a level the guess comes: try --tolerance.
 
     Nobody knows norm, bound and noise well: give several of each, with commas between them. The first table is for the
     first of each, a second one has every combination.
@@ -97,10 +97,13 @@ def run(
     Example: superlevel plan harbour.csv --guess depth --threshold 20 --noise 0.5 --mean 18 --kernel "9 * RBF(0.4)"
     --tolerance 1
 
+    Example: superlevel plan harbour.csv --guess depth --goal "between 19 and 21" --noise 0.5 --mean 18
+    --kernel "9 * RBF(0.4)" --tolerance 0.5
+
     Example: superlevel plan harbour.csv --guess depth --threshold 20 --noise 0.3,0.5,1 --norm 1,2,4,8 --mean 18
     --kernel "9 * RBF(0.4)" --tolerance 1 --picture norms.png
     """
-    goal = as_goal(threshold, fraction)
+    goal = as_goal(threshold, fraction, text)
     ranges = _ranges(noise=noise, norm=norm, bound=bound, delta=delta, tolerance=tolerance)
     _check_files(out, picture, ranges)
     values = read_values(points, guess)
@@ -185,10 +188,7 @@ def _check_bounds(given: Sequence[float], rises: Array) -> None:
 
 
 def _table(rows: tuple[Row, ...], values: Array, goal: Goal) -> Table:
-    level = goal.value if isinstance(goal, Threshold) else (1 - goal.epsilon) * float(values.max())
-    above, nearest = int((values > level).sum()), float(np.abs(values - level).min())
-    title = f"{len(values)} points, {above} above {level:g} by the guess, the nearest {nearest:.3g} from it"
-    table = Table("", title=title)
+    table = Table("", title=_title(values, goal))
     table.add_column("measurements", justify="right", no_wrap=True)
     table.add_column("times the\nlower bound", justify="right", no_wrap=True)
     table.add_column("assumes")
@@ -196,6 +196,17 @@ def _table(rows: tuple[Row, ...], values: Array, goal: Goal) -> Table:
         count = f">{row.measurements:,.0f}" if row.exceeded else _count(row.measurements)
         table.add_row(row.name, count, _times(row.ratio), row.assumes)
     return table
+
+
+def _title(values: Array, goal: Goal) -> str:
+    """How many points are in each class by the guess, and how near the nearest is to a level."""
+    counts = goal.counts(goal.signs(values))
+    if len(goal.groups) == 2:
+        (level,) = goal.levels_at(values)
+        classes, what = f"{counts[goal.groups[1]]} above {level:g}", "it"
+    else:
+        classes, what = ", ".join(f"{name}: {counts[name]}" for name in reversed(goal.groups)), "its level"
+    return f"{len(values)} points, {classes} by the guess, the nearest {goal.margins(values).min():.3g} from {what}"
 
 
 def _count(number: float) -> str:

@@ -125,8 +125,8 @@ def apart(found: Bounds, delta: float, *, limit: str, farthest: str) -> Finding 
         limit,
         float(point),
         f"nothing is left of the interval of point {point}, which happens with probability {delta:g} "
-        f"if norm, noise and kernel are as given: correct a mistake (farthest from the fit is {farthest}), or give a "
-        "larger norm or noise, or a rougher kernel",
+        f"if {limit}, noise and kernel are as given: correct a mistake (farthest from the fit is {farthest}), or give "
+        f"a larger {limit} or noise, or a rougher kernel",
     )
 
 

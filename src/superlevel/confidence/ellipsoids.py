@@ -84,9 +84,10 @@ class Spectrum:
         )
 
     def radii(self, delta: float) -> Array:
-        """(k,) R for every gamma, all of them right with probability 1 - delta."""
+        """(k,) R for every gamma, all of them right with probability 1 - delta; infinite where delta is zero."""
         gains = np.log1p(self.sizes / GAMMAS[:, None]).sum(axis=1)
-        return np.asarray(np.sqrt(2.0 * np.log(len(GAMMAS) / delta) + gains) + self.blur)
+        price = 2.0 * np.log(len(GAMMAS) / delta) if delta else np.inf
+        return np.asarray(np.sqrt(price + gains) + self.blur)
 
     def ellipsoids(self, delta: float) -> Ellipsoids:
         """One for each gamma and tau."""

@@ -77,8 +77,8 @@ class GaussianBelief:
     """(n,) measurements at each point."""
     narrowest: Bounds | None = None
     """(n,) the intersection of all intervals before, where intervals are intersected over time."""
-    disjoint: int = 0
-    """Points whose interval had nothing in common with those before, at the last update."""
+    disjoint: tuple[int, ...] = ()
+    """The points whose interval had nothing in common with those before, at the last update."""
 
     contradicted: ClassVar[bool] = False
     sources: ClassVar[None] = None
@@ -192,13 +192,12 @@ class GaussianBelief:
         return Finding(assumption="kernel", verdict=verdict, number=chance, sentence=sentence)
 
     def _disjoint(self) -> Finding:
+        count = len(self.disjoint)
         sentence = (
-            f"the intervals of {self.disjoint:,} points contradict earlier ones: the kernel or the noise is not as "
-            "assumed, and the new ones are used"
+            f"the intervals of {count:,} points, the first of them point {self.disjoint[0]}, contradict earlier ones: "
+            "the kernel or the noise is not as assumed, and the new ones are used"
         )
-        return Finding(
-            assumption="intervals", verdict=Verdict.CONTRADICTED, number=float(self.disjoint), sentence=sentence
-        )
+        return Finding(assumption="intervals", verdict=Verdict.CONTRADICTED, number=float(count), sentence=sentence)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,12 +231,12 @@ class OnPosterior(ABC):
         """Of a batch that nobody planned as a whole, each point is compared with what those before it predict."""
         found = belief.posterior.told(batch.points, batch.values, noise=batch.noise, in_turn=not batch.whole)
         counts = frozen(belief.counts + np.bincount(batch.points, minlength=len(belief.counts)))
-        after = replace(belief, posterior=found, counts=counts, narrowest=None, disjoint=0)
+        after = replace(belief, posterior=found, counts=counts, narrowest=None, disjoint=())
         if not self.intersected or not belief.counts.any():
             return after
         before, now = belief.bounds(), current(found, belief.widths)
         apart = (before.lower > now.upper) | (now.lower > before.upper)
-        return replace(after, narrowest=before, disjoint=int(apart.sum()))
+        return replace(after, narrowest=before, disjoint=tuple(np.flatnonzero(apart).tolist()))
 
     def sizes(self, _problem: Problem, batch: int | None, /) -> Sizes:
         return Growing(first=SIZE if batch is None else batch)

@@ -22,6 +22,7 @@ is declared from then on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -227,7 +228,8 @@ class RidgeBelief:
         """With the measurements of a batch."""
         setting, sample = self.setting, self._sample(batch)
         shares, fed = self.shares, self.martingales
-        if not self.statistics.count and batch.plan is None and shares[1]:
+        begins = not self.statistics.count and len(batch.points) > 0
+        if begins and batch.plan is None and shares[1]:
             shares = (sum(shares), 0.0)
         if batch.whole and shares[1]:
             information, sums = sample.at_points(len(setting.misses))
@@ -296,10 +298,7 @@ class Ridge:
     def __post_init__(self) -> None:
         growth = as_number("Ridge.growth", self.growth, at_least=1.0, below=LARGEST_GROWTH)
         object.__setattr__(self, "growth", growth)
-        first, second = (as_number("Ridge.shares", share, at_least=0.0) for share in self.shares)
-        if not 0.0 < first + second <= 1.0:
-            raise InputError("Ridge.shares", repr(self.shares), "give two shares of delta whose sum is at most 1")
-        object.__setattr__(self, "shares", (first, second))
+        object.__setattr__(self, "shares", _as_shares(self.shares))
 
     @property
     def ordered(self) -> bool:
@@ -357,6 +356,15 @@ class Ridge:
 
     def sizes(self, _problem: Problem, batch: int | None, /) -> Sizes:
         return Growing(first=SIZE if batch is None else batch, growth=self.growth)
+
+
+def _as_shares(given: Sequence[float]) -> tuple[float, float]:
+    """Two shares of delta."""
+    two = isinstance(given, Sequence) and not isinstance(given, str) and len(given) == len(SHARES)
+    shares = tuple(as_number("Ridge.shares", share, at_least=0.0) for share in given) if two else ()
+    if not 0.0 < sum(shares) <= 1.0:
+        raise InputError("Ridge.shares", repr(given), "give two shares of delta whose sum is at most 1")
+    return shares[0], shares[1]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -47,6 +47,8 @@ class RipsBelief:
     measured: Array
     """(N,) its measurements, in the order of the plan's indices."""
     findings: tuple[Finding, ...]
+    earlier: Array | None = None
+    """(n,) the estimate of f before the last round; None before the second."""
 
     tolerance: ClassVar[float] = 0.0  # it sets the number of rounds, and takes no part in decisions
     contradicted: ClassVar[bool] = False
@@ -91,11 +93,20 @@ class RipsBelief:
 
     @cached_property
     def estimate(self) -> Array:
-        """(n,) f by theta-hat, the weighted Chebyshev fit to the last round; the mean before the first."""
-        setting = self.setting
-        if not (self.round.norms > 0).any():
-            return frozen(np.full(len(setting.deviations), setting.mean))
-        return frozen(setting.mean + linalg.times(setting.features.array, setting.theta(self.round).theta))
+        """(n,) f by theta-hat, the weighted Chebyshev fit to the last round; the mean before the first.
+
+        A round measures for the directions that are undecided. Where a point is in none of them, the estimate is that
+        of the last round that was planned for it.
+        """
+        setting, plan = self.setting, self.plan
+        if plan is None or not (self.round.norms > 0).any():
+            mean = np.full(len(setting.deviations), setting.mean)
+            return frozen(mean) if self.earlier is None else self.earlier
+        fitted = setting.mean + linalg.times(setting.features.array, setting.theta(self.round).theta)
+        if self.earlier is None:
+            return frozen(fitted)
+        aimed = plan.undecided.any(axis=0) | plan.undecided.any(axis=1) if setting.share else plan.undecided
+        return frozen(np.where(aimed, fitted, self.earlier))
 
     @property
     def bias(self) -> float | None:
@@ -167,7 +178,7 @@ class Rips:
     def __post_init__(self) -> None:
         chosen = as_schedule(self.schedule)
         estimator = robust.as_estimator(self.estimator)
-        if estimator is not robust.CATONI and chosen != "tight":
+        if estimator != robust.CATONI and chosen != "tight":
             raise InputError("schedule", repr(chosen), "the printed constants are for Catoni's mean: give 'tight'")
         object.__setattr__(self, "estimator", estimator)
 
@@ -184,7 +195,8 @@ class Rips:
         if batch.plan is None or not batch.whole:
             remedy = "rounds are told as a whole: give tell(state, plan, values)"
             raise InputError("points", "told without a plan", remedy)
-        after = replace(belief, plan=batch.plan, measured=frozen(batch.values))
+        earlier = None if belief.plan is None else belief.estimate
+        after = replace(belief, plan=batch.plan, measured=frozen(batch.values), earlier=earlier)
         return replace(after, findings=_findings(belief, after, batch))
 
     def guarantee(self, problem: Problem) -> Guarantee:

@@ -96,7 +96,7 @@ class Setting:
         failure = self.rounds.failure(t, len(positions))
         variances = self.rounds.second_moment * norms**2  # at least E (v' A^-1 phi(x) y)^2
         nonzero = norms > 0  # a direction of length zero has the value zero
-        if self.rounds.estimator is robust.CATONI:
+        if self.rounds.estimator == robust.CATONI:
             # Catoni's scale falls with the deviation, ||v||, and |v' A^-1 phi(z)| <= ||v|| ||phi(z)||.
             scale = float(robust.catoni_scale(sample.count, variance=self.rounds.second_moment, delta=failure))
             reach = scale * np.sqrt(linalg.squared_norms(seen.arms[seen.support]))

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from superlevel.demo.maps import Chart, Panel, draw_sea
 from superlevel.demo.scores import Record
 from superlevel.demo.sea import Sea
 from superlevel.demo.survey import PILOT, Survey
 from superlevel.goals import ABOVE
-from superlevel.report.sea import Chart, Panel, draw_sea
 
 WIDTH = 68  # letters of a caption's line
 DEEPER = 10  # times the depth in question: there the error is told once more

@@ -31,13 +31,13 @@ from superlevel.demo.scores import Record, read
 from superlevel.demo.sea import Sea
 from superlevel.domain import Domain
 from superlevel.errors import AssumptionWarning, InputError
+from superlevel.estimation import spread
 from superlevel.goals import Threshold
 from superlevel.oracles import Gaussian
 from superlevel.problem import Problem
-from superlevel.reproduce.worker_setup import quiet
 from superlevel.study import Result, Study
-from superlevel.study.planning import spread
 from superlevel.study.storage import Storage, open_storage
+from superlevel.worker_setup import quiet
 
 LABELS = {"MELK": "melk", "LSE": "lse", "uniform": "uniform"}
 """The methods by the names that people know them by."""
@@ -123,7 +123,7 @@ def campaign(sea: Sea, survey: Survey, label: str, storage: Storage, *, watch: W
         study = Study.create(
             storage,
             survey.name_of(label),
-            _problem(sea, survey),
+            problem_of(sea, survey),
             method=LABELS[label],
             seed=survey.seed,
             batch=survey.batch,
@@ -142,7 +142,6 @@ def campaign(sea: Sea, survey: Survey, label: str, storage: Storage, *, watch: W
         draws = [np.random.default_rng([survey.seed, ticket.number, SONAR]) for ticket in tickets]
         pings = [sonar.measure(np.array([t.point]), rng)[0] for t, rng in zip(tickets, draws, strict=True)]
         study.tell(tickets.measured(pings))
-    study.note()  # for `superlevel study status`
     if watch is not None:
         watch(label, survey.pings)
     return study
@@ -161,7 +160,7 @@ def _pilot(sea: Sea, survey: Survey) -> tuple[list[int], list[float]]:
 
 
 @lru_cache(maxsize=1)  # all campaigns have the same one
-def _problem(sea: Sea, survey: Survey) -> Problem:
+def problem_of(sea: Sea, survey: Survey) -> Problem:
     """With the kernel and the mean that make the pilot likeliest."""
     at, values = _pilot(sea, survey)
     start = float(np.ptp(sea.places, axis=0).max()) / 4
@@ -185,8 +184,8 @@ def _opened(sea: Sea, survey: Survey, label: str, storage: Storage) -> Study | N
         return None
     study = Study.open(storage, name, worker=WORKER)
     made = study.ledger.created
-    given = (made.method, made.seed, made.batch, made.threshold, made.noise)
-    wanted = (LABELS[label], survey.seed, survey.batch, survey.level, survey.deviation)
+    given = (made.method, made.seed, made.batch, study.ledger.goal, made.problem["noise"])
+    wanted = (LABELS[label], survey.seed, survey.batch, Threshold(survey.level), survey.deviation)
     if given != wanted or not np.array_equal(made.points, sea.places):
         raise InputError("store", f"one with another study {name!r}", "give another one")
     return study

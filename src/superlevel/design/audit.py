@@ -87,7 +87,7 @@ def _review(problem: DesignProblem, weights: ArrayLike, dual: Dual, mixture: Dua
     design = as_weights("weights", weights, len(problem.arms))
     prove: Callable[[Array], Proof]
     if mixture is not None:
-        prove = average_problem(problem, mixture).objective.evaluate
+        prove = average_problem(problem, mixture).evaluate
     else:
         positions, shares = from_dual(problem.targets, dual)
         if not len(positions):

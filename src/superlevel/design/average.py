@@ -34,56 +34,42 @@ class Averaged(Proof):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Objective:
-    """T as a function of the design."""
-
-    arms: Array
-    """(n, r)"""
-    root: Array
-    """(k, r) N', k at most r."""
-    ridge: float
-    residuals: Array | None
-    """(n,) what truncated features miss of each arm's squared length; None where the arms are exact."""
-    missed: float
-    """The mixture's average of what they miss of the targets' squared lengths."""
-
-    def among(self, arms: Indices) -> Objective:
-        """On these arms only, as if they were exact."""
-        return replace(self, arms=self.arms[arms], residuals=None)
-
-    def evaluate(
-        self,
-        weights: Array,  # (n,)
-    ) -> Averaged:
-        """Average and bound. Raises LinAlgError where the design does not reach everything."""
-        factor = information_factor(self.arms, weights, ridge=self.ridge)
-        white = linalg.whiten(factor, self.root)  # N' L^-T
-        pulled = solve_triangular(factor, white.T, lower=True, trans="T", check_finite=False).T  # Y'
-        roots = linalg.inner(self.arms, pulled)
-        average = float(linalg.squared_norms(white).sum())
-        unseen = 0.0
-        if self.residuals is not None:
-            unseen = truncation(self.missed, float(weights @ self.residuals), average, self.ridge)
-        return Averaged(
-            factor=factor,
-            roots=roots,
-            gains=linalg.squared_norms(roots),
-            average=average,
-            shrinkage=self.ridge * float(linalg.squared_norms(pulled).sum()),
-            truncation=unseen,
-        )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class AverageProblem:
-    """Over distributions lambda on the arms, minimise sum_v w_v v' A^-1 v for one mixture w."""
+    """Over distributions lambda on the arms, minimise T = sum_v w_v v' A^-1 v for one mixture w."""
 
     problem: DesignProblem
     positions: Indices
     """(p,) the targets with a weight."""
     mixture: Array
     """(p,) > 0, a distribution."""
-    objective: Objective
+    root: Array
+    """(k, r) N', k at most r."""
+    missed: float
+    """The mixture's average of what truncated features miss of the targets' squared lengths."""
+
+    def among(self, arms: Indices) -> AverageProblem:
+        """On these arms only, as if they were exact."""
+        return replace(self, problem=self.problem.among(arms, self.root))
+
+    def evaluate(
+        self,
+        weights: Array,  # (n,)
+    ) -> Averaged:
+        """Average and bound. Raises LinAlgError where the design does not reach everything."""
+        arms, ridge = self.problem.arms, self.problem.ridge
+        factor = information_factor(arms, weights, ridge=ridge)
+        white = linalg.whiten(factor, self.root)  # N' L^-T
+        pulled = solve_triangular(factor, white.T, lower=True, trans="T", check_finite=False).T  # Y'
+        roots = linalg.inner(arms, pulled)
+        average = float(linalg.squared_norms(white).sum())
+        return Averaged(
+            factor=factor,
+            roots=roots,
+            gains=linalg.squared_norms(roots),
+            average=average,
+            shrinkage=ridge * float(linalg.squared_norms(pulled).sum()),
+            truncation=truncation(self.problem, weights, missed=self.missed, kept=average),
+        )
 
 
 def average_problem(problem: DesignProblem, mixture: Dual) -> AverageProblem:
@@ -97,14 +83,8 @@ def average_problem(problem: DesignProblem, mixture: Dual) -> AverageProblem:
     if not root.any():
         raise InputError("mixture", "on targets that are zero", "their values are known without measuring: use others")
     residuals = problem.residuals
-    objective = Objective(
-        arms=problem.arms,
-        root=root,
-        ridge=problem.ridge,
-        residuals=residuals,
-        missed=0.0 if residuals is None else float(problem.targets.missed(residuals, positions) @ weights),
-    )
-    return AverageProblem(problem=problem, positions=positions, mixture=weights, objective=objective)
+    missed = 0.0 if residuals is None else float(problem.targets.missed(residuals, positions) @ weights)
+    return AverageProblem(problem=problem, positions=positions, mixture=weights, root=root, missed=missed)
 
 
 def _root(view: View, positions: Indices, weights: Array, *, careful: bool) -> Array:

@@ -13,8 +13,8 @@ from scipy.linalg import LinAlgError
 
 from superlevel import linalg
 from superlevel.arrays import Array, normalised
-from superlevel.design.active_set import SMALL, ActiveSet, begin, blend, blurred, entering
-from superlevel.design.average import Averaged, AverageProblem, Objective
+from superlevel.design.active_set import SMALL, ActiveSet, begin, blurred, entering
+from superlevel.design.average import Averaged, AverageProblem
 from superlevel.design.inner import Ended, Inner, multiplied
 from superlevel.design.newton import Iterate, Local, cautious, halfway
 from superlevel.design.problem import DesignProblem
@@ -48,19 +48,17 @@ class AverageCase:
         arms = resumed.arms
         if self.problem.ridge == 0:  # they must span everything
             arms = np.union1d(first.arms, arms)
-        weights = blend(arms, resumed.arms, resumed.weights, RESUMED)
-        return replace(first, arms=arms, weights=weights)
+        return replace(resumed.on_arms(arms, RESUMED), thinned=False)
 
     def covers(self, active: ActiveSet) -> bool:
         return len(active.arms) == len(self.problem.arms)
 
     def inner(self, active: ActiveSet, *, aim: float, budget: int) -> Inner[Averaged]:
-        whole = self.average.objective
-        objective = whole if self.covers(active) else whole.among(active.arms)
-        return _Inner(objective=objective, aim=aim, budget=budget)
+        average = self.average if self.covers(active) else self.average.among(active.arms)
+        return _Inner(average=average, aim=aim, budget=budget)
 
     def look(self, active: ActiveSet) -> Averaged:
-        return self.average.objective.evaluate(active.everywhere(self.problem))
+        return self.average.evaluate(active.everywhere(self.problem))
 
     def enter(self, active: ActiveSet, seen: Averaged) -> ActiveSet | None:
         arms = entering(active.arms, seen, most=max(len(active.arms), SMALL))
@@ -68,7 +66,7 @@ class AverageCase:
             return None
         kept = active if active.thinned or self.problem.ridge == 0 else _thinned(active)
         arms = np.union1d(np.setdiff1d(arms, active.arms), kept.arms)
-        return replace(kept, arms=arms, weights=blend(arms, kept.arms, kept.weights, min(ENTERED, seen.gap)))
+        return kept.on_arms(arms, min(ENTERED, seen.gap))
 
 
 def _thinned(active: ActiveSet) -> ActiveSet:
@@ -79,17 +77,17 @@ def _thinned(active: ActiveSet) -> ActiveSet:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Inner(Inner[Averaged]):
-    objective: Objective
+    average: AverageProblem
 
     def evaluate(self, active: ActiveSet) -> Averaged:
-        return self.objective.evaluate(active.weights)
+        return self.average.evaluate(active.weights)
 
     def multiplied(self, active: ActiveSet, seen: Averaged) -> ActiveSet:
         return replace(active, weights=multiplied(active.weights, np.sqrt(seen.gains)))
 
     def local(self, seen: Averaged, unit: float, dtype: type[np.floating]) -> Local:
         return Local(
-            arms=linalg.whiten(seen.factor, self.objective.arms).astype(dtype),
+            arms=linalg.whiten(seen.factor, self.average.problem.arms).astype(dtype),
             roots=(seen.roots / np.sqrt(unit)).astype(dtype),
             gains=seen.gains / unit,
         )
@@ -124,7 +122,7 @@ class _Inner(Inner[Averaged]):
         level = barrier(here.weights, seen)
         there = cautious(here, self.local(seen, unit, np.float64), aim=mu)
         for _ in range(HALVINGS):
-            seen = self.objective.evaluate(there.weights)
+            seen = self.average.evaluate(there.weights)
             if barrier(there.weights, seen) < level:
                 return there, seen
             there = halfway(here, there)

@@ -16,6 +16,7 @@ the average tr(B^-1 M) first, and so it certifies designs for a mixture that is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -51,7 +52,7 @@ class Proof:
     def value(self) -> float:
         return self.kept + self.truncation
 
-    @property
+    @cached_property
     def lower_bound(self) -> float:
         if self.average == 0:
             return 0.0  # a mixture of targets that are zero proves nothing
@@ -118,7 +119,7 @@ def evaluate(
         gains=gains,
         average=average,
         shrinkage=max(0.0, average - float(weights @ gains)),
-        truncation=_truncation(problem, weights, float(variances.values.max())),
+        truncation=truncation(problem, weights, missed=problem.missed, kept=float(variances.values.max())),
     )
 
 
@@ -132,19 +133,14 @@ def _roots(arms: Array, rows: Array, mixture: Array) -> Array:
     return linalg.inner(arms, rows * np.sqrt(mixture)[:, None])
 
 
-def _truncation(problem: DesignProblem, weights: Array, largest: float) -> float:
-    if problem.residuals is None:
-        return 0.0
-    of_target, of_design = problem.targets.residual(problem.residuals), float(weights @ problem.residuals)
-    return truncation(of_target, of_design, largest, problem.ridge)
-
-
-def truncation(of_target: float, of_design: float, kept: float, ridge: float) -> float:
-    """What s may lack because the features miss a part of the kernel: residual(v), sum_i lambda_i residual(i) of it.
+def truncation(problem: DesignProblem, weights: Array, *, missed: float, kept: float) -> float:
+    """At most what s = ``kept`` lacks of a target of which the features miss the squared length ``missed``.
 
     With phi = (kept, missed) and the Schur complement of A's kept block at least ridge I, the true s exceeds the
     kept one by at most |missed(v) - sum_i lambda_i missed(i) c_i|^2 / ridge, where sum_i lambda_i c_i^2 <= s. By
     Cauchy and Schwarz that is (sqrt(residual(v)) + sqrt(s sum_i lambda_i residual(i)))^2 / ridge. It is concave in
     (residual(v), s), so that their averages over a mixture bound the average.
     """
-    return float(np.sqrt(of_target) + np.sqrt(of_design * kept)) ** 2 / ridge
+    if problem.residuals is None:
+        return 0.0
+    return float(np.sqrt(missed) + np.sqrt(float(weights @ problem.residuals) * kept)) ** 2 / problem.ridge

@@ -83,11 +83,11 @@ class FrankWolfe:
     def _average(self, average: AverageProblem, weights: Array) -> Design:
         """The gradient of a fixed mixture's average is -g, and this is the method of Frank and Wolfe (1956)."""
         for t in range(1, self.iterations + 1):
-            chosen = int(average.objective.evaluate(weights).gains.argmax())
+            chosen = int(average.evaluate(weights).gains.argmax())
             eta = self.step / (t + 2)
             weights *= 1 - eta
             weights[chosen] += eta
-        seen = average.objective.evaluate(weights)
+        seen = average.evaluate(weights)
         return found(average.problem, weights, (average.positions, average.mixture), seen)
 
 

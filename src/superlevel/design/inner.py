@@ -43,8 +43,8 @@ class Ended(Generic[Seen]):
 
     def after(self, active: ActiveSet, seen: Seen, *, steps: int) -> Ended[Seen]:
         """The better of this and of what one evaluation more saw, after so many steps in all."""
-        best = replace(self, active=active, seen=seen) if seen.gap < self.seen.gap else self
-        return replace(best, steps=steps, evaluations=self.evaluations + 1, stuck=False)
+        best = (active, seen) if seen.gap < self.seen.gap else (self.active, self.seen)
+        return Ended(active=best[0], seen=best[1], steps=steps, evaluations=self.evaluations + 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -123,7 +123,7 @@ class Inner(ABC, Generic[Seen]):
         """Reduced costs that are feasible and not small, in units in which the average is 1."""
         gains = seen.gains / seen.average
         price = float(gains.max()) + headroom(seen)
-        return Iterate(weights=active.weights, level=1.0, price=price, reduced=price - gains)
+        return Iterate(primal=active.weights, dual=price - gains, level=1.0, price=price, arms=len(gains))
 
     def _newton(self, iterate: Iterate, seen: Seen, *, unit: float, least: float) -> Iterate:
         if seen.gap > SINGLE:

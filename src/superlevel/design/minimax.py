@@ -9,13 +9,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from superlevel.design.active_set import ActiveSet, begin, blurred, enter, part, resume
+from superlevel.arrays import normalised
+from superlevel.design.active_set import ActiveSet, apart, begin, blurred, entering, largest
 from superlevel.design.certificate import Evaluation, evaluate
 from superlevel.design.inner import Ended, Inner, headroom, multiplied
-from superlevel.design.newton import Iterate, LocalTargets
+from superlevel.design.newton import Iterate, LocalTargets, joined
 from superlevel.design.problem import DesignProblem
 from superlevel.design.result import Design
+from superlevel.design.targets import from_dual
 
+RESUMED = 0.1  # uniform part of a design that is taken up again: a weight of zero could never grow
 CAREFUL = 0.3  # part of the gap at which the products are aimed at least, after a start that led nowhere
 
 
@@ -26,20 +29,43 @@ class Minimax:
     problem: DesignProblem
 
     def begin(self, start: Design | None) -> ActiveSet:
-        return begin(self.problem) if start is None else resume(self.problem, start)
+        """On arms and targets that lie apart, and on those of the start that still count."""
+        first = begin(self.problem)
+        if start is None:
+            return first
+        ended = replace(first, arms=start.support, weights=start.weights[start.support])
+        positions, mixture = from_dual(self.problem.targets, start.dual)
+        if len(positions):
+            ended = replace(ended, targets=positions, mixture=normalised(mixture))
+        arms, targets = np.union1d(first.arms, ended.arms), np.union1d(first.targets, ended.targets)
+        return ended.on_arms(arms, RESUMED).on_targets(targets, RESUMED)
 
     def covers(self, active: ActiveSet) -> bool:
-        return active.covers(self.problem)
+        counted = np.count_nonzero(self.problem.targets.mask)
+        return len(active.arms) == len(self.problem.arms) and len(active.targets) == counted
 
     def inner(self, active: ActiveSet, *, aim: float, budget: int) -> Inner[Evaluation]:
-        problem = self.problem if self.covers(active) else part(self.problem, active)
+        problem = self.problem
+        if not self.covers(active):
+            problem = problem.among(active.arms, problem.directions().rows(active.targets))
         return _Inner(problem=problem, aim=aim, budget=budget)
 
     def look(self, active: ActiveSet) -> Evaluation:
         return evaluate(self.problem, active.everywhere(self.problem), active.targets, active.mixture)
 
     def enter(self, active: ActiveSet, seen: Evaluation) -> ActiveSet | None:
-        return enter(active, seen)
+        """With the arms that gain more than any in the active set, and the targets that are worse than any in it.
+
+        At most as many enter as were there.
+        """
+        arms = entering(active.arms, seen, most=len(active.arms))
+        worst = float(seen.mixed_variances.max())
+        others = np.sort(seen.variances.positions[largest(seen.variances.values, worst, len(active.targets))])
+        targets = np.union1d(active.targets, others[apart(seen.view.rows(others))])
+        if len(arms) == len(active.arms) and len(targets) == len(active.targets):
+            return None
+        uniform = min(RESUMED, seen.gap)
+        return active.on_arms(arms, uniform).on_targets(targets, uniform)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,7 +84,15 @@ class _Inner(Inner[Evaluation]):
         """Slacks as well that are feasible and not small."""
         variances = seen.mixed_variances / seen.average
         level = float(variances.max()) * (1 + headroom(seen))
-        return replace(super().centred(active, seen), mixture=active.mixture, level=level, slack=level - variances)
+        arms = super().centred(active, seen)
+        return joined(
+            weights=arms.weights,
+            reduced=arms.reduced,
+            price=arms.price,
+            mixture=active.mixture,
+            slack=level - variances,
+            level=level,
+        )
 
     def local(self, seen: Evaluation, unit: float, dtype: type[np.floating]) -> LocalTargets:
         # Only products of an arm and a target, and of a root and an arm, occur: the unit may be shared out.

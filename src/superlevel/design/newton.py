@@ -26,8 +26,8 @@ lambda, z and nu alone, Q = H + diag(z / lambda), and an iterate has no targets:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -41,43 +41,54 @@ NEAR = 10  # factor by which a cautious step lets z differ from aim / lambda
 TINY = 1e-300
 
 
-def _none() -> Array:
-    return np.empty(0)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Iterate:
-    """Where the method is, on m arms and p targets."""
+    """Where the method is on m arms and p targets, or a change of that. The products primal o dual must vanish."""
 
-    weights: Array
-    """lambda (m,) > 0"""
-    mixture: Array = field(default_factory=_none)
-    """w (p,) > 0"""
-    level: float = 0.0
+    primal: Array
+    """lambda (m,) and u (p,), > 0"""
+    dual: Array
+    """z (m,) and w (p,), > 0"""
+    level: float
     """t"""
     price: float
     """nu"""
-    slack: Array = field(default_factory=_none)
-    """u (p,) > 0"""
-    reduced: Array
-    """z (m,) > 0"""
+    arms: int
+    """m"""
 
     @property
-    def products(self) -> Products:
-        return Products(slack=self.mixture * self.slack, reduced=self.weights * self.reduced)
+    def weights(self) -> Array:
+        return self.primal[: self.arms]
+
+    @property
+    def slack(self) -> Array:
+        return self.primal[self.arms :]
+
+    @property
+    def reduced(self) -> Array:
+        return self.dual[: self.arms]
+
+    @property
+    def mixture(self) -> Array:
+        return self.dual[self.arms :]
 
 
-class Products(NamedTuple):
-    """What must vanish."""
+def joined(
+    *,
+    weights: Array,  # lambda (m,)
+    reduced: Array,  # z (m,)
+    price: float,
+    mixture: Array,  # w (p,)
+    slack: Array,  # u (p,)
+    level: float,
+) -> Iterate:
+    """An iterate from its parts."""
+    primal, dual = np.concatenate([weights, slack]), np.concatenate([reduced, mixture])
+    return Iterate(primal=primal, dual=dual, level=level, price=price, arms=len(weights))
 
-    slack: Array
-    """w o u (p,)"""
-    reduced: Array
-    """lambda o z (m,)"""
 
-
-Direction: TypeAlias = Callable[[Products], Iterate]
-"""Newton's direction as a function of the wanted changes of the products."""
+Direction: TypeAlias = Callable[[Array], Iterate]
+"""Newton's direction as a function of the wanted changes of the products (m + p,)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,12 +114,13 @@ class Local:
         against = linalg.cholesky_solve(factor, np.ones(len(lam), dtype=dtype)).astype(np.float64)
         unmet = here.price - self.gains - z
 
-        def direction(change: Products) -> Iterate:
-            b = change.reduced / lam
+        def direction(change: Array) -> Iterate:
+            b = change / lam
             free = linalg.cholesky_solve(factor, (b - unmet).astype(dtype)).astype(np.float64)
             d_price = (free.sum() - (1 - lam.sum())) / against.sum()
             d_weights = free - d_price * against
-            return Iterate(weights=d_weights, price=float(d_price), reduced=b - z / lam * d_weights)
+            d_reduced = b - z / lam * d_weights
+            return Iterate(primal=d_weights, dual=d_reduced, level=0.0, price=float(d_price), arms=len(lam))
 
         return direction
 
@@ -141,16 +153,16 @@ class LocalTargets(Local):
         unmet_slack = here.level - self.variances - u
         unmet_reduced = here.price - self.gains - z
 
-        def direction(change: Products) -> Iterate:
-            a = change.slack / u - ratio * unmet_slack
-            b = change.reduced / lam
+        def direction(change: Array) -> Iterate:
+            a = change[len(lam) :] / u - ratio * unmet_slack
+            b = change[: len(lam)] / lam
             right = linalg.times(squares, a.astype(dtype)) + b - unmet_reduced
             free = linalg.cholesky_solve(factor, right.astype(dtype)).astype(np.float64)
             excess = [free.sum() - (1 - lam.sum()), a.sum() - (1 - w.sum()) - border @ free]
             d_level, d_price = np.linalg.solve(corner, excess)
             d_weights = free - against @ (d_level, d_price)
             lowered = d_level + linalg.transposed_times(squares, d_weights.astype(dtype))
-            return Iterate(
+            return joined(
                 weights=d_weights,
                 mixture=a - ratio * lowered,
                 level=float(d_level),
@@ -180,10 +192,10 @@ def cautious(here: Iterate, local: Local, *, aim: float) -> Iterate:
     (Waechter and Biegler 2006, Math. Program. 106:25, equation 16).
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        change = local.factored(here)(Products(*(aim - products for products in here.products)))
+        change = local.factored(here)(aim - here.primal * here.dual)
         moved = _moved(here, change, _room(here, change))
-        near = np.clip(moved.reduced, aim / (NEAR * moved.weights), NEAR * aim / moved.weights)
-        return _checked(replace(moved, reduced=near))
+        near = np.clip(moved.dual, aim / (NEAR * moved.primal), NEAR * aim / moved.primal)
+        return _checked(replace(moved, dual=near))
 
 
 def halfway(one: Iterate, other: Iterate) -> Iterate:
@@ -192,19 +204,17 @@ def halfway(one: Iterate, other: Iterate) -> Iterate:
 
 
 def _step(here: Iterate, direction: Direction, least: float) -> Iterate:
-    products = here.products
+    products = here.primal * here.dual
     # Predictor: straight for zero products. How far it gets says how much centring is needed.
-    ahead = direction(Products(-products.slack, -products.reduced))
-    reached = _moved(here, ahead, _room(here, ahead)).products
-    aims = [_aim(left, now, least) for left, now in zip(reached, products, strict=True)]
-    second = ahead.products
-    wanted = Products(*(aim - now - more for aim, now, more in zip(aims, products, second, strict=True)))
+    ahead = direction(-products)
+    reached = _moved(here, ahead, _room(here, ahead))
+    aims = _aims(reached.primal * reached.dual, products, here.arms, least)
+    wanted = aims - products - ahead.primal * ahead.dual
     change = direction(wanted)
     room = _room(here, change)
     for _ in range(CORRECTIONS):
-        further = tuple(min(1.0, 0.1 + 1.08 * length) for length in room)
-        off = _moved(here, change, further).products
-        wanted = Products(*(now + _into_band(at, aim) for now, at, aim in zip(wanted, off, aims, strict=True)))
+        further = _moved(here, change, (min(1.0, 0.1 + 1.08 * room[0]), min(1.0, 0.1 + 1.08 * room[1])))
+        wanted = wanted + _into_band(further.primal * further.dual, aims)
         other = direction(wanted)
         longer = _room(here, other)
         if sum(longer) < sum(room) + 0.05:
@@ -213,43 +223,47 @@ def _step(here: Iterate, direction: Direction, least: float) -> Iterate:
     return _moved(here, change, room)
 
 
-def _room(here: Iterate, change: Iterate) -> tuple[float, ...]:
+def _room(here: Iterate, change: Iterate) -> tuple[float, float]:
     """The longest steps, at most 1, that keep everything positive: for lambda, t, u and for w, nu, z."""
-    primal = max(_steepest(here.weights, change.weights), _steepest(here.slack, change.slack))
-    dual = max(_steepest(here.mixture, change.mixture), _steepest(here.reduced, change.reduced))
+    primal = max(float(np.max(-change.primal / here.primal)), TINY)
+    dual = max(float(np.max(-change.dual / here.dual)), TINY)
     return min(1.0, BOUNDARY / primal), min(1.0, BOUNDARY / dual)
 
 
-def _steepest(values: Array, change: Array) -> float:
-    return float(np.max(-change / values, initial=TINY))
-
-
-def _moved(here: Iterate, change: Iterate, lengths: tuple[float, ...]) -> Iterate:
+def _moved(here: Iterate, change: Iterate, lengths: tuple[float, float]) -> Iterate:
     primal, dual = lengths
     return Iterate(
-        weights=here.weights + primal * change.weights,
+        primal=here.primal + primal * change.primal,
         level=here.level + primal * change.level,
-        slack=here.slack + primal * change.slack,
-        mixture=here.mixture + dual * change.mixture,
+        dual=here.dual + dual * change.dual,
         price=here.price + dual * change.price,
-        reduced=here.reduced + dual * change.reduced,
+        arms=here.arms,
     )
 
 
 def _checked(moved: Iterate) -> Iterate:
     """With weights and mixture that are distributions."""
-    if not all(np.isfinite(x).all() for x in (moved.weights, moved.mixture, moved.slack, moved.reduced)):
+    if not (np.isfinite(moved.primal).all() and np.isfinite(moved.dual).all()):
         raise LinAlgError("the step overflows")
-    return replace(moved, weights=moved.weights / moved.weights.sum(), mixture=moved.mixture / moved.mixture.sum())
+    primal, dual = moved.primal.copy(), moved.dual.copy()
+    primal[: moved.arms] /= moved.weights.sum()
+    dual[moved.arms :] /= moved.mixture.sum()
+    return replace(moved, primal=primal, dual=dual)
 
 
-def _aim(reached: Array, products: Array, least: float) -> float:
-    """Mehrotra's rule: the cube of what the predictor would leave, as a mean product; the sum is ``least`` or more."""
-    if not len(products):
-        return 0.0
-    return max(float((reached.sum() / products.sum()) ** 3 * products.mean()), least / len(products))
+def _aims(reached: Array, products: Array, arms: int, least: float) -> Array:
+    """Mehrotra's rule: the cube of what the predictor would leave, as a mean product; the sum is ``least`` or more.
+
+    Arms and targets have an aim each.
+    """
+    aims = np.empty_like(products)
+    for part in (slice(arms), slice(arms, None)):
+        if count := len(now := products[part]):
+            total = now.sum()
+            aims[part] = max((reached[part].sum() / total) ** 3 * (total / count), least / count)
+    return aims
 
 
-def _into_band(products: Array, aim: float) -> Array:
+def _into_band(products: Array, aims: Array) -> Array:
     """Gondzio's correction: lift what would fall below a tenth of the aim, lower what would exceed ten times it."""
-    return np.clip(np.clip(products, 0.1 * aim, 10 * aim) - products, -10 * aim, None)
+    return np.clip(np.clip(products, 0.1 * aims, 10 * aims) - products, -10 * aims, None)

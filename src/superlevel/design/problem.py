@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from scipy.linalg import qr
 from superlevel.arrays import Array, Indices, as_matrix, as_number
 from superlevel.design.basis import basis
 from superlevel.design.information import Whitened
-from superlevel.design.targets import AnyTargets, Targets, View, as_targets
+from superlevel.design.targets import AnyTargets, Targets, View, as_targets, listed
 from superlevel.errors import InputError
 from superlevel.features import Features
 
@@ -27,12 +27,19 @@ class DesignProblem:
     ridge: float
     residuals: Array | None
     """(n,) what truncated features miss of each arm's squared length; None where the arms are exact."""
+    missed: float = 0.0
+    """The most that they miss of a target's squared length."""
     pivots: Indices
     """Arms that lie well apart; without a ridge, enough of them to span everything. May be empty with one."""
 
     def directions(self) -> View:
         """The targets in the coordinates of the arms, as they are for A = I."""
         return self.targets.view(Whitened(factor=np.eye(self.arms.shape[1], order="F"), arms=self.arms))
+
+    def among(self, arms: Indices, rows: Array) -> DesignProblem:
+        """On these arms only, as if they were exact, with the targets written out as rows (p, r)."""
+        none = np.empty(0, dtype=np.int64)
+        return replace(self, arms=self.arms[arms], targets=listed(rows), residuals=None, missed=0.0, pivots=none)
 
 
 def design_problem(
@@ -55,10 +62,9 @@ def design_problem(
     if ridge == 0:
         _, order = qr(coordinates.arms.T, mode="r", pivoting=True)
         pivots = order[: coordinates.arms.shape[1]].astype(np.int64)
+    residuals = features.residuals if features is not None and features.residual > 0 else None
+    bound = as_targets(targets, coordinates)
+    missed = 0.0 if residuals is None else bound.residual(residuals)
     return DesignProblem(
-        arms=coordinates.arms,
-        targets=as_targets(targets, coordinates),
-        ridge=ridge,
-        residuals=features.residuals if features is not None and features.residual > 0 else None,
-        pivots=pivots,
+        arms=coordinates.arms, targets=bound, ridge=ridge, residuals=residuals, missed=missed, pivots=pivots
     )

@@ -132,7 +132,8 @@ class Band(Explicit):
 
     @property
     def question(self) -> str:
-        return f"between {self.low:g} and {self.high:g}"
+        low, high = in_words(self.levels)
+        return f"between {low} and {high}"
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
@@ -141,7 +142,8 @@ class Band(Explicit):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        return (f"below {self.low:g}", self.question, f"above {self.high:g}")
+        low, high = in_words(self.levels)
+        return (f"below {low}", self.question, f"above {high}")
 
     def wanted(self, labels: Labels) -> Labels:
         low, high = labels
@@ -165,7 +167,10 @@ class Levels(Explicit):
     form: ClassVar[str] = "levels 5, 10, 20"
 
     def __post_init__(self) -> None:
-        given = (self.values,) if isinstance(self.values, int | float) else tuple(self.values)
+        try:
+            given: tuple[object, ...] = tuple(self.values)
+        except TypeError:  # one number
+            given = (self.values,)
         if not given:
             raise InputError("Levels.values", "empty", "give at least one level")
         checked = tuple(as_number(f"Levels.values[{k}]", value) for k, value in enumerate(given))
@@ -179,7 +184,10 @@ class Levels(Explicit):
 
     @property
     def question(self) -> str:
-        return f"levels {', '.join(f'{value:g}' for value in self.values)}"
+        return f"levels {', '.join(in_words(self.levels))}"
+
+    def ask(self, n: int) -> str:
+        return f"which class each of {n:,} point{'s' * (n != 1)} is in: {self.question}"
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
@@ -188,7 +196,7 @@ class Levels(Explicit):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        names = [f"{value:g}" for value in self.values]
+        names = in_words(self.levels)
         between = [f"{low} to {high}" for low, high in pairwise(names)]
         return (f"below {names[0]}", *between, f"above {names[-1]}")
 
@@ -199,3 +207,9 @@ class Levels(Explicit):
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, "values": list(self.values)}
+
+
+def in_words(levels: Sequence[float]) -> list[str]:
+    """Each level with six digits, or with all of its digits where six do not tell the levels apart."""
+    short = [f"{level:g}" for level in levels]
+    return short if len(set(short)) == len(short) else [repr(level) for level in levels]

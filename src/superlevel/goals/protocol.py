@@ -105,6 +105,10 @@ class Goal(ABC):
     def question(self) -> str:
         """What is asked of a point, in words: "above 20"."""
 
+    def ask(self, n: int) -> str:
+        """What is asked of n points, in words: "which of 36 points are above 20"."""
+        return f"which of {n:,} point{'s' * (n != 1)} are {self.question}"
+
     @classmethod
     @abstractmethod
     def parse(cls, text: str) -> Self | None:

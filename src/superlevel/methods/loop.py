@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel import findings
-from superlevel.arrays import Array, Labels, as_points, as_seed, as_vector, frozen
+from superlevel.arrays import Labels, as_points, as_seed, as_vector, frozen
 from superlevel.confidence.protocol import AnyConfidence
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.findings import Finding, Verdict
@@ -328,14 +328,3 @@ def _parameters(kernel: Any) -> str:
     known = kernel.get_params() if hasattr(kernel, "get_params") else {}
     exact = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in known.items()}
     return repr((kernel, sorted((name, repr(value)) for name, value in exact.items())))
-
-
-def merged(batches: Iterable[Batch], deviations: Array) -> Batch:
-    """Several batches as one that nobody planned; ``deviations`` (n,) are those of measurements without their own."""
-    listed = list(batches)
-    points = np.concatenate([np.empty(0, dtype=np.int64), *(batch.points for batch in listed)])
-    values = np.concatenate([np.empty(0), *(batch.values for batch in listed)])
-    if all(batch.noise is None for batch in listed):
-        return Batch(points=points, values=values)
-    own = [deviations[batch.points] if batch.noise is None else batch.noise for batch in listed]
-    return Batch(points=points, values=values, noise=np.concatenate(own))

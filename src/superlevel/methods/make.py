@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
@@ -52,7 +53,9 @@ def make(
     if not isinstance(problem, Problem):
         raise InputError("problem", f"of type {type(problem).__name__}", "give Problem(domain, goal=..., noise=...)")
     used, row = row_of(name, problem.goal)
-    pairing, chosen = _confidence(used, row, problem, confidence)
+    pairing, chosen = choose_confidence(used, row, problem, confidence)
+    if problem.fit and chosen.given_only:
+        raise InputError("fit", repr(problem.fit), "a guarantee needs kernel, noise and mean to be given")
     _check_sizes(problem)
     goal = problem.goal.by_points() if row.by_points else problem.goal
     if goal.share:
@@ -94,12 +97,16 @@ def as_confidence(given: str | Mapping[str, Any] | AnyConfidence) -> AnyConfiden
     kind = CONFIDENCES.get(str(parameters.pop("name", None)))
     if kind is None:
         raise InputError("confidence", repr(given.get("name")), f"choose out of {', '.join(CONFIDENCES)}")
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()})
+    try:
+        return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()})
+    except TypeError as error:
+        raise InputError("confidence", repr(dict(given)), f"give what describe() wrote ({error})") from error
 
 
-def _confidence(
+def choose_confidence(
     name: str, row: Row, problem: Problem, given: str | AnyConfidence | None
 ) -> tuple[Pairing, AnyConfidence]:
+    """What a method has for a confidence, and the confidence itself: as it is given, or as the method has it."""
     known = row.confidences
     wanted = default_confidence(name, problem) if given is None else given
     found = wanted if isinstance(wanted, str) else getattr(wanted, "name", None)
@@ -147,6 +154,10 @@ def as_rule(given: str | Rule | None, pairing: Pairing, method: str) -> Rule:
             remedy = f"{method} on the {pairing.confidence.name} confidence has {known}: give one, or a Rule"
             raise InputError("rule", repr(given), remedy)
         return pairing.rules[given]
+    return _as_object(given)
+
+
+def _as_object(given: object) -> Rule:
     if not isinstance(given, Rule):
         remedy = "give a name, or an object of a class that derives from superlevel.rules.Rule"
         raise InputError("rule", f"of type {type(given).__name__}", remedy)
@@ -157,12 +168,15 @@ def describe_rule(rule: str | Rule) -> dict[str, Any]:
     """A rule as data that JSON can hold: a name, or the class's import path with its parameters."""
     if isinstance(rule, str):
         return {"name": rule}
-    kind: Any = type(rule)
-    parameters = {item.name: getattr(rule, item.name) for item in fields(kind)} if is_dataclass(kind) else {}
+    kind: Any = type(_as_object(rule))
+    known = [item.name for item in fields(kind) if item.init] if is_dataclass(kind) else []
+    parameters = {name: getattr(rule, name) for name in known}
     for name, value in parameters.items():
         if not isinstance(value, str | bool | int | float | None):
             remedy = "give text, a number, or True or False: a study stores it as JSON"
             raise InputError(f"rule.{name}", f"of type {type(value).__name__}", remedy)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"rule.{name}", value, "give a finite number: a study stores it as JSON")
     if "<locals>" in kind.__qualname__ or kind.__module__ == "__main__":
         remedy = "define the class at the top of a module that can be imported, so that the study opens again"
         raise InputError("rule", f"{kind.__module__}:{kind.__qualname__}", remedy)
@@ -180,15 +194,25 @@ def restore_rule(described: Mapping[str, Any]) -> str | Rule:
         kind: Any = import_module(module)
         for part in path.split("."):
             kind = getattr(kind, part)
-        rule = kind(**parameters)
+        # A log may come from anybody: it must not name any other function to be called with its parameters.
+        if not isinstance(kind, type) or not issubclass(kind, Rule):
+            raise InputError("rule", name, "it is not a class that derives from superlevel.rules.Rule")
+        rule: Rule = kind(**parameters)
     except (ImportError, AttributeError, TypeError) as error:
         remedy = (
             f"this study's rule cannot be loaded ({error}): install the package that has it, or put it on PYTHONPATH"
         )
         raise InputError("rule", name, remedy) from error
-    if not isinstance(rule, Rule):
-        raise InputError("rule", name, "it is not a class that derives from superlevel.rules.Rule")
     return rule
 
 
-__all__ = ["as_confidence", "as_rule", "default_confidence", "describe", "describe_rule", "make", "restore_rule"]
+__all__ = [
+    "as_confidence",
+    "as_rule",
+    "choose_confidence",
+    "default_confidence",
+    "describe",
+    "describe_rule",
+    "make",
+    "restore_rule",
+]

@@ -20,8 +20,8 @@ from matplotlib.ticker import MaxNLocator
 from scipy.spatial import cKDTree
 
 from superlevel.arrays import Array, Indices
-from superlevel.goals import ABOVE, BELOW, UNDECIDED
-from superlevel.report.campaign import WORDS, Campaign
+from superlevel.report.campaign import Campaign
+from superlevel.report.classes import drawn
 
 RANKED = 200  # points of a ranking: more would be thinner than a line
 ALIKE = 3.0  # extents whose ratio is at most this are drawn to one scale
@@ -31,10 +31,6 @@ NEIGHBOURS = 20  # points that a scattered cell is bounded by
 WIDTH = 5.4  # of the plot, in inches
 LARGEST = 170.0  # area of the dot of the point that was measured most, in squares of 1/72 inch
 
-# Orange and blue stay apart for any colour vision. In grey, above is dark, below is light, and undecided is hatched.
-FACES = {ABOVE: "#d07a1e", UNDECIDED: "#ffffff", BELOW: "#c9dcec"}
-HATCHES = {ABOVE: None, UNDECIDED: "////", BELOW: None}
-HATCHING = "0.55"
 MEASURED = "#141414"
 NEXT = "#8a0f4f"
 DOT: dict[str, Any] = {"edgecolor": "white", "linewidth": 0.6, "zorder": 3, "clip_on": False}
@@ -69,8 +65,10 @@ def _draw_map(campaign: Campaign) -> Figure:
     axes = figure.subplots()
     _fill(axes, cells, campaign)
     handles = _label_handles(campaign)
-    if grid is not None and _draw_level(axes, grid, campaign):
-        handles.append(Line2D([], [], color="black", linewidth=1.1, label=f"mean at the level {campaign.level:.4g}"))
+    crossed = () if grid is None else _draw_levels(axes, grid, campaign)
+    if crossed:
+        which = f"level{'s' * (len(crossed) > 1)} {', '.join(f'{level:.4g}' for level in crossed)}"
+        handles.append(Line2D([], [], color="black", linewidth=1.1, label=f"mean at the {which}"))
     spacing = 72 * (WIDTH * height / len(np.unique(campaign.points, axis=0))) ** 0.5
     handles += _draw_measured(axes, campaign, campaign.points, spacing=spacing)
     handles += _draw_next(axes, campaign, campaign.points, area=float(np.clip((0.9 * spacing) ** 2, 18.0, 36.0)))
@@ -169,16 +167,18 @@ def _around(points: Array, extent: Array, alike: bool) -> Array:
     return np.asarray(cells[index.reshape(-1)] * scale)
 
 
-def _draw_level(axes: Axes, grid: _Grid, campaign: Campaign) -> bool:
-    """Whether there is a line where the mean is at the level; matplotlib warns of one that is nowhere."""
-    mean, level = campaign.mean, campaign.level
+def _draw_levels(axes: Axes, grid: _Grid, campaign: Campaign) -> tuple[float, ...]:
+    """The levels at which there is a line where the mean is; matplotlib warns of one that is nowhere."""
+    mean = campaign.mean
     nodes = np.full((grid.second.places.size, grid.first.places.size), np.nan)
-    if mean is None or level is None or min(nodes.shape) < 2 or (mean <= level).all() or (mean >= level).all():
-        return False
-    nodes[grid.second.index, grid.first.index] = mean
-    values = np.ma.masked_invalid(nodes)
-    axes.contour(grid.first.places, grid.second.places, values, [level], colors="black", linewidths=1.1)
-    return True
+    if mean is None or min(nodes.shape) < 2:
+        return ()
+    crossed = tuple(level for level in campaign.levels if (mean > level).any() and (mean < level).any())
+    if crossed:
+        nodes[grid.second.index, grid.first.index] = mean
+        values = np.ma.masked_invalid(nodes)
+        axes.contour(grid.first.places, grid.second.places, values, crossed, colors="black", linewidths=1.1)
+    return crossed
 
 
 # --- one coordinate, and ranks
@@ -192,16 +192,16 @@ def _draw_profile(campaign: Campaign) -> Figure:
 
 
 def _draw_ranking(campaign: Campaign) -> Figure:
-    centre = _centre(campaign)
-    # the next batch first, then what is near the level
-    far = np.abs(centre - (np.median(centre) if campaign.level is None else campaign.level))
+    centre, known = _centre(campaign), campaign.levels
+    # the next batch first, then what is near a level
+    far = np.abs(centre - np.array(known or [np.median(centre)])[:, None]).min(axis=0)
     first = np.lexsort([far, ~np.isin(np.arange(len(centre)), campaign.next)])[:RANKED]
     chosen = first[np.argsort(centre[first], kind="stable")]
     ranks = np.arange(1.0, len(chosen) + 1)
     half = 0.4 if len(chosen) <= 60 else 0.5  # gaps between more of them would be all that is seen
     name = "points by mean"
     if len(chosen) < len(centre):
-        where = "in the middle" if campaign.level is None else "near the level"
+        where = "near the level" + "s" * (len(known) > 1) if known else "in the middle"
         name += f": {len(chosen)} of {len(centre):,}, {where} or in the next batch"
     return _draw_along(campaign, chosen, ranks, ranks[:, None] + [-half, half], name=name, ranked=True)
 
@@ -231,23 +231,22 @@ def _draw_along(
 
 
 def _draw_known(axes: Axes, campaign: Campaign, chosen: Indices, at: Array, sides: Array | None) -> list[Artist]:
-    """Intervals, as a band or each between its sides, mean and level."""
+    """Intervals, as a band or each between its sides, mean and levels."""
     low, high = _heights(campaign, chosen)
     axes.set_ylim(low, high)
     interval = _interval(campaign)
-    drawn: list[Artist] = []
+    lines: list[Artist] = []
     if interval is not None:
         lower, upper = (np.clip(end[chosen], low, high) for end in interval)
         if sides is None:
-            drawn.append(axes.fill_between(at, lower, upper, fc="0.91", ec="0.55", lw=0.8, label="interval"))
+            lines.append(axes.fill_between(at, lower, upper, fc="0.91", ec="0.55", lw=0.8, label="interval"))
         else:
             _fill(axes, _rectangles(sides, np.column_stack([lower, upper])), campaign, chosen)
     if campaign.mean is not None:
-        drawn += axes.plot(at, campaign.mean[chosen], "-" if len(at) > 1 else "_", color="0.15", lw=1.3, label="mean")
-    if campaign.level is not None:
-        label = f"level {campaign.level:.4g}"
-        drawn.append(axes.axhline(campaign.level, color="black", lw=1.1, ls=(0, (5, 2)), label=label))
-    return drawn
+        lines += axes.plot(at, campaign.mean[chosen], "-" if len(at) > 1 else "_", color="0.15", lw=1.3, label="mean")
+    for level in campaign.levels:
+        lines.append(axes.axhline(level, color="black", lw=1.1, ls=(0, (5, 2)), label=f"level {level:.4g}"))
+    return lines
 
 
 def _centre(campaign: Campaign) -> Array:
@@ -259,7 +258,7 @@ def _centre(campaign: Campaign) -> Array:
     lower, upper = interval
     bounded = np.isfinite(lower) & np.isfinite(upper)
     middle = 0.5 * (np.where(bounded, lower, 0.0) + np.where(bounded, upper, 0.0))
-    return np.nan_to_num(np.where(bounded, middle, campaign.averages), nan=campaign.level or 0.0)
+    return np.nan_to_num(np.where(bounded, middle, campaign.averages), nan=float(np.mean(campaign.levels or 0.0)))
 
 
 def _interval(campaign: Campaign) -> tuple[Array, Array] | None:
@@ -273,8 +272,7 @@ def _interval(campaign: Campaign) -> tuple[Array, Array] | None:
 def _heights(campaign: Campaign, chosen: Indices) -> tuple[float, float]:
     """What of f is to be seen."""
     given = (campaign.mean, campaign.lower, campaign.upper, campaign.averages)
-    level = [] if campaign.level is None else [campaign.level]
-    values = np.concatenate([*(values[chosen] for values in given if values is not None), level])
+    values = np.concatenate([*(values[chosen] for values in given if values is not None), campaign.levels])
     values = values[np.isfinite(values)]
     if values.size == 0:
         return 0.0, 1.0
@@ -287,15 +285,16 @@ def _heights(campaign: Campaign, chosen: Indices) -> tuple[float, float]:
 
 def _draw_bars(campaign: Campaign) -> Figure:
     figure = Figure(figsize=(WIDTH + 2.5, 2.8), layout="constrained")
-    axes = figure.subplots()
-    for at, (label, word) in enumerate(WORDS.items()):
-        here = campaign.labels == label
-        axes.barh(at, here.sum(), height=0.7, label=word, **_look(label, outlined=True))
-        measured, samples = int((campaign.counts[here] > 0).sum()), int(campaign.counts[here].sum())
-        told = f"{here.sum():,}, of which {measured:,} measured" + f" ({samples:,} times)" * bool(samples)
-        axes.annotate(told, (float(here.sum()), at), (5, 0), textcoords="offset points", va="center", fontsize=9)
-    axes.set(yticks=range(len(WORDS)), yticklabels=WORDS.values(), ylim=(2.5, -0.5))
-    axes.set_xlim(0, 1.75 * np.unique(campaign.labels, return_counts=True)[1].max())
+    axes, groups = figure.subplots(), drawn(campaign)
+    for at, group in enumerate(groups):
+        axes.barh(at, group.size, height=0.7, label=group.name, **group.look(outlined=True))
+        here = campaign.counts[group.points]
+        measured, samples = int((here > 0).sum()), int(here.sum())
+        told = f"{group.size:,}, of which {measured:,} measured" + f" ({samples:,} times)" * bool(samples)
+        axes.annotate(told, (float(group.size), at), (5, 0), textcoords="offset points", va="center", fontsize=9)
+    names = [group.name for group in groups]
+    axes.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
+    axes.set_xlim(0, 1.75 * max(group.size for group in groups))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.spines[["top", "right"]].set_visible(False)
     _name(axes, "points", "")
@@ -307,29 +306,22 @@ def _draw_bars(campaign: Campaign) -> Figure:
 
 
 def _fill(axes: Axes, cells: Array, campaign: Campaign, chosen: Indices | None = None) -> None:
-    """The cells (m, k, 2) of all or of the chosen points, those of one label as one patch: then no seams show."""
-    labels = campaign.labels if chosen is None else campaign.labels[chosen]
-    for label in (BELOW, ABOVE, UNDECIDED):  # where points coincide, what is undecided is seen
-        corners = cells[labels == label]
+    """The cells (m, k, 2) of all or of the chosen points, those of one class as one patch: then no seams show."""
+    groups = drawn(campaign)
+    hatched = [group for group in groups if group.hatch]  # last: where points coincide, what is undecided is seen
+    for group in [*(group for group in reversed(groups) if not group.hatch), *hatched]:
+        corners = cells[group.points if chosen is None else group.points[chosen]]
         if len(corners):
             closed = np.concatenate([corners, corners[:, :1]], axis=1)
             codes = np.full(closed.shape[:2], Path.LINETO, dtype=Path.code_type)
             codes[:, 0], codes[:, -1] = Path.MOVETO, Path.CLOSEPOLY
             path = Path(closed.reshape(-1, 2), codes.reshape(-1))
             # limits are set by hand: matplotlib takes seconds to find those of thousands of cells
-            axes.add_artist(PathPatch(path, label=WORDS[label], zorder=1, in_layout=False, **_look(label)))
-
-
-def _look(label: int, *, outlined: bool = False) -> dict[str, Any]:
-    edge = HATCHING if HATCHES[label] else "0.35" if outlined else "none"
-    return {"facecolor": FACES[label], "hatch": HATCHES[label], "edgecolor": edge, "linewidth": 0.8 * outlined}
+            axes.add_artist(PathPatch(path, label=group.name, zorder=1, in_layout=False, **group.look()))
 
 
 def _label_handles(campaign: Campaign) -> list[Artist]:
-    return [
-        Patch(label=f"{word} ({(campaign.labels == label).sum():,})", **_look(label, outlined=True))
-        for label, word in WORDS.items()
-    ]
+    return [Patch(label=f"{group.name} ({group.size:,})", **group.look(outlined=True)) for group in drawn(campaign)]
 
 
 def _draw_measured(axes: Axes, campaign: Campaign, places: Array, *, spacing: float) -> list[Artist]:

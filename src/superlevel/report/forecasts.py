@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from superlevel.arrays import Array, Mask, as_floats, as_number, as_positive
 from superlevel.errors import InputError
-from superlevel.report.curves import (
+from superlevel.report.styles import (
     BLACK,
     BLUE,
     DASHDOT,

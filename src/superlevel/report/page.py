@@ -18,11 +18,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
-from superlevel.arrays import Indices
-from superlevel.goals import ABOVE, BELOW, UNDECIDED
-from superlevel.records import summary
-from superlevel.report.campaign import COLUMNS, WORDS, Campaign, Reason, headings, rows
-from superlevel.report.drawing import FACES, HATCHES, HATCHING, draw
+from superlevel.arrays import Array, Indices
+from superlevel.report.campaign import COLUMNS, UNDECIDED_CLASS, Campaign, Reason, headings, rows
+from superlevel.report.classes import HATCHING, Class, drawn, of_labels
+from superlevel.report.drawing import draw
 from superlevel.report.stopping import Stopping, rounded
 
 POINTS = 500  # lines of the table of points, at most
@@ -32,37 +31,35 @@ SHOWN = 6  # coordinates of a point, at most
 DPI = 200  # of an image: sharp on paper
 SIDES = (70, 628, 10, 150)  # left, right, top and bottom of the plot of progress
 
-STYLE = f"""
-:root {{ color-scheme: light; }}
-body {{ font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0; }}
-main {{ max-width: 60rem; margin: 0 auto; padding: 1.5rem; }}
-h1 {{ font-size: 1.7rem; line-height: 1.2; margin: 0; overflow-wrap: anywhere; }}
-h2 {{ font-size: 1.15rem; margin: 2rem 0 .5rem; border-bottom: 1px solid #999; break-after: avoid; }}
-p {{ margin: .4rem 0; }}
-.question {{ font-size: 1.15rem; color: #444; overflow-wrap: anywhere; }}
-.counts {{ font-size: 1.05rem; font-weight: 600; }}
-.doubts {{ border: 2px solid #1a1a1a; border-left-width: .6rem; padding: .5rem 1rem; margin: 1rem 0; }}
-.doubts ul {{ margin: .2rem 0; padding-left: 1.2rem; }}
-figure {{ margin: 1rem 0; }}
-figure, tr, .doubts {{ break-inside: avoid; }}
-figure svg, figure img {{ width: 100%; height: auto; max-height: 240mm; display: block; }}
-figure.drawn * {{ stroke-linejoin: round; stroke-linecap: butt; }}
-figure.progress svg, figure.decided svg, figure.decided img {{ max-width: 42rem; }}
-.wide {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: .18rem .7rem .18rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd; }}
-td, th {{ overflow-wrap: break-word; max-width: 28rem; }}
-thead th {{ border-bottom: 1.5px solid #1a1a1a; vertical-align: bottom; }}
-.number {{ text-align: right; }}
-td.number, td.label {{ white-space: nowrap; }}
-td.label::before {{ content: ""; display: inline-block; width: .7em; height: .7em; margin-right: .45em;
-  border: 1px solid #555; print-color-adjust: exact; -webkit-print-color-adjust: exact; }}
-td.above::before {{ background: {FACES[ABOVE]}; }}
-td.undecided::before {{ background: {FACES[UNDECIDED]}; }}
-td.below::before {{ background: {FACES[BELOW]}; }}
-@page {{ size: A4; margin: 15mm; }}
-@media print {{ body {{ font-size: 10pt; }} table {{ font-size: 8pt; }} main {{ max-width: none; padding: 0; }}
-  .wide {{ overflow: visible; }} }}
+STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0; }
+main { max-width: 60rem; margin: 0 auto; padding: 1.5rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; border-bottom: 1px solid #999; break-after: avoid; }
+p { margin: .4rem 0; }
+.question { font-size: 1.15rem; color: #444; overflow-wrap: anywhere; }
+.counts { font-size: 1.05rem; font-weight: 600; }
+.doubts { border: 2px solid #1a1a1a; border-left-width: .6rem; padding: .5rem 1rem; margin: 1rem 0; }
+.doubts ul { margin: .2rem 0; padding-left: 1.2rem; }
+figure { margin: 1rem 0; }
+figure, tr, .doubts { break-inside: avoid; }
+figure svg, figure img { width: 100%; height: auto; max-height: 240mm; display: block; }
+figure.drawn * { stroke-linejoin: round; stroke-linecap: butt; }
+figure.progress svg, figure.decided svg, figure.decided img { max-width: 42rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .18rem .7rem .18rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd; }
+td, th { overflow-wrap: break-word; max-width: 28rem; }
+thead th { border-bottom: 1.5px solid #1a1a1a; vertical-align: bottom; }
+.number { text-align: right; }
+td.number, td.label { white-space: nowrap; }
+td.label::before { content: ""; display: inline-block; width: .7em; height: .7em; margin-right: .45em;
+  border: 1px solid #555; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+td.label::before { background: var(--face); }
+@page { size: A4; margin: 15mm; }
+@media print { body { font-size: 10pt; } table { font-size: 8pt; } main { max-width: none; padding: 0; }
+  .wide { overflow: visible; } }
 """
 
 
@@ -146,7 +143,8 @@ class _Places:
 
 def _counts(campaign: Campaign) -> str:
     samples, measured = int(campaign.counts.sum()), int((campaign.counts > 0).sum())
-    told = f"{summary(campaign.labels)}: {_several(len(campaign.points), 'point')}"
+    classes = ", ".join(f"{group.size:,} {group.name}" for group in drawn(campaign))
+    told = f"{classes}: {_several(len(campaign.points), 'point')}"
     return f"{told}, {_several(samples, 'measurement')}" + f" at {measured:,} of them" * (measured > 0)
 
 
@@ -247,19 +245,20 @@ def _stopping(stopping: Stopping) -> str:
 def draw_decided(stopping: Stopping) -> Figure:
     """How many points had which label after how many measurements, one above the other, beside the lower bound."""
     figure = Figure(figsize=(7.0, 2.5), layout="constrained")
-    axes, n, bound = figure.subplots(), len(stopping.labels), stopping.lower_bound
+    axes, n, bound = figure.subplots(), len(stopping.points), stopping.lower_bound
     least = [bound.samples] if bound is not None and not stopping.reason else []
     when = np.unique([*stopping.decided[stopping.decided > 0], max(1, stopping.samples)])
     # What was decided before the first measurement is there from the left side on, and the last step is seen.
     across = np.array([0.7 * min([when[0], *least]), *when, 1.1 * max([when[-1], *least])])
-    below, above = (
-        np.searchsorted(np.sort(stopping.decided[stopping.labels == label]), across, side="right")
-        for label in (BELOW, ABOVE)
-    )
-    borders = (np.full(len(across), n), n - above, below, np.zeros(len(across)))
-    for label, (over, under) in zip(WORDS, pairwise(borders), strict=True):
-        look: dict[str, Any] = {"facecolor": FACES[label], "hatch": HATCHES[label], "edgecolor": HATCHING}
-        axes.fill_between(across, under, over, step="post", linewidth=0.6, label=WORDS[label], **look)
+    *upper, unsure, lowest = of_labels(stopping.labels, stopping.groups)
+    over = np.full(len(across), n)
+    low = _reached(stopping, lowest, across)
+    for group in upper:
+        under = over - _reached(stopping, group, across)
+        axes.fill_between(across, under, over, step="post", label=group.name, **_filled(group))
+        over = under
+    axes.fill_between(across, low, over, step="post", label=unsure.name, **_filled(unsure))
+    axes.fill_between(across, 0 * low, low, step="post", label=lowest.name, **_filled(lowest))
     for samples in least:
         axes.axvline(samples, color="black", linewidth=1.6, linestyle="--", label=f"lower bound {rounded(samples)}")
     axes.set(xscale="log", xlim=across[[0, -1]], ylim=(0, n), xlabel="measurements", ylabel="points")
@@ -270,6 +269,15 @@ def draw_decided(stopping: Stopping) -> Figure:
     axes.tick_params(labelsize=9)
     figure.legend(loc="outside right center", fontsize=9, frameon=False, labelspacing=0.75)
     return figure
+
+
+def _reached(stopping: Stopping, group: Class, across: Array) -> Indices:
+    """How many points of a class were decided after so many measurements (m,)."""
+    return np.searchsorted(np.sort(stopping.decided[group.points]), across, side="right")
+
+
+def _filled(group: Class) -> dict[str, Any]:
+    return {**group.look(), "edgecolor": HATCHING, "linewidth": 0.6}
 
 
 @dataclass(frozen=True)
@@ -311,7 +319,7 @@ def _side(column: Iterable[object]) -> str:
 def _cell(value: object) -> str:
     match value:
         case _Label():
-            return f'<td class="label {value}">{value}</td>'
+            return f'<td class="label" style="--face: {value.face}">{_text(value)}</td>'
         case _Numeral():
             return f'<td class="number">{_text(value)}</td>'
         case str():
@@ -362,21 +370,26 @@ def _points(campaign: Campaign) -> str:
     if len(campaign.names) > SHOWN:
         note += f"Coordinates after the first {SHOWN} are left out. "
     note = f"<p>{note}<code>export</code> has all.</p>\n" if note else ""
-    cells = [
-        [at, *places.numbers(at), *(_Label(lines[at][name]) if name == "label" else lines[at][name] for name in names)]
-        for at in shown.tolist()
-    ]
+    faces = {group.name: group.face for group in drawn(campaign)}
+    for line in lines:
+        line["label"] = _Label(line["label"], faces[str(line["label"])])
+    cells = [[at, *places.numbers(at), *(lines[at][name] for name in names)] for at in shown.tolist()]
     return note + _table(("point", *headings(campaign.names, columns)[:SHOWN], *names), cells)
 
 
 class _Label(str):
-    """One of ``WORDS``."""
+    """The name of a class, with its colour."""
 
-    __slots__ = ()
+    face: str
+
+    def __new__(cls, word: object, face: str) -> _Label:
+        made = super().__new__(cls, word)
+        made.face = face
+        return made
 
 
 def _listed(campaign: Campaign) -> Indices:
     """The points that the table has, in its order."""
     if len(campaign.points) <= POINTS:
         return np.arange(len(campaign.points))
-    return np.lexsort([-campaign.counts, campaign.labels != UNDECIDED])[:POINTS]
+    return np.lexsort([-campaign.counts, campaign.classes != UNDECIDED_CLASS])[:POINTS]

@@ -19,17 +19,18 @@ import numpy as np
 from superlevel.arrays import Array, Indices, Labels, Mask
 from superlevel.bounds import LowerBound
 from superlevel.bounds.decided_points import bound
-from superlevel.bounds.setting import margins
+from superlevel.bounds.setting import needed
 from superlevel.errors import InputError
-from superlevel.goals import UNDECIDED, FractionOfMax, Threshold
+from superlevel.goals import classes, decided, summary
 from superlevel.problem import Problem
-from superlevel.records import summary
-from superlevel.report.campaign import WORDS, headings, numbers, write_rows
+from superlevel.report.campaign import headings, numbers, write_rows
 from superlevel.simulation import Run
 
 COLUMNS = ("label", "decided", "estimate", "lower", "upper", "interval")
 """What a table has of every point, after its coordinates."""
-LARGEST = {Threshold: 5_000, FractionOfMax: 500}  # points that a bound is computed for: more take minutes
+LARGEST = 5_000  # points that a bound is computed for: more take minutes
+LARGEST_PAIRS = 500  # the same where pairs of points decide
+UNSURE = "undecided"
 SHARES = {0.5: "half", 0.9: "nine in ten", 1.0: "the last"}
 
 
@@ -44,13 +45,13 @@ class Stopping:
     problem: Problem | None
     """None before there is an estimate of what is not given."""
     labels: Labels
-    """(n,) +1 above, 0 undecided, -1 below."""
+    """(n,) +1 above, 0 undecided, -1 below; (k, n) for k levels."""
     decided: Indices
     """(n,) measurements that were told when the label was given that the point has kept since; -1 where undecided."""
     samples: int
     """Measurements in all."""
     estimate: Array | None
-    """(n,) what f is thought to be; None for a confidence that takes each round by itself."""
+    """(n,) the estimate of f; None where there is none, as in a run that an older version saved."""
     lower: Array | None
     """(n,) where f lies at every point."""
     upper: Array | None
@@ -62,9 +63,14 @@ class Stopping:
     """In which sense the labels are right."""
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """The name of each class, from the lowest."""
+        return ("below", "above") if self.problem is None else self.problem.goal.groups
+
+    @property
     def counted(self) -> Mask:
         """(n,) the points that the lower bound is for."""
-        return np.asarray(self.labels != UNDECIDED)
+        return decided(self.labels)
 
     @property
     def lower_bound(self) -> LowerBound | None:
@@ -89,10 +95,10 @@ class Stopping:
     @cached_property
     def _bound(self) -> tuple[LowerBound | None, str]:
         """The bound, and what speaks against comparing with it."""
-        if self.problem is None:
+        if self.problem is None or self.problem.noise is None:
             return None, "kernel and noise are not estimated yet"
         if self.estimate is None:
-            return None, "rounds that are taken each by itself leave no estimate of the function"
+            return None, "there is no estimate of the function"
         missing = self._missing(self.problem, self.estimate)
         if missing:
             return None, missing
@@ -103,21 +109,21 @@ class Stopping:
 
     def _missing(self, problem: Problem, estimate: Array) -> str:
         """What there is no bound without."""
-        fraction, largest = isinstance(problem.goal, FractionOfMax), LARGEST[type(problem.goal)]
+        largest = LARGEST_PAIRS if problem.goal.share else LARGEST
         faults = {
             "nothing was measured": not self.samples,
             "no point is decided": not self.counted.any(),
-            "some points are measured without noise": np.min(problem.noise) == 0.0,
-            "the estimate is nowhere above zero": fraction and float(estimate.max()) <= 0.0,
-            f"for more than {largest:,} points it takes minutes": len(self.labels) > largest,
+            "some points are measured without noise": float(problem.deviations.min()) == 0.0,
+            "the estimate is nowhere above zero": problem.goal.implicit and float(estimate.max()) <= 0.0,
+            f"for more than {largest:,} points it takes minutes": problem.domain.n > largest,
         }
         return next((fault for fault, there in faults.items() if there), "")
 
     def table(self) -> list[dict[str, object]]:
         """A line for every point: coordinates by name, then ``COLUMNS``; None where there is nothing to say."""
-        n, names = len(self.labels), headings(self.names, COLUMNS)
+        n, names = len(self.points), headings(self.names, COLUMNS)
         told = (
-            (WORDS[label] for label in self.labels.tolist()),
+            self._words(),
             (None if when < 0 else when for when in self.decided.tolist()),
             *(numbers(values, n) for values in (self.estimate, self.lower, self.upper)),
             [None] * n if self.sources is None else self.sources,
@@ -155,24 +161,39 @@ class Stopping:
         """Decided points that the lower bound leaves out, because they may be declared either way."""
         if self.problem is None or self.estimate is None or not self.problem.tolerance:
             return 0
-        return int((margins(self.problem.goal, self.estimate)[self.counted] <= self.problem.tolerance).sum())
+        needs = needed(self.problem.goal, self.estimate, self.problem.tolerance)
+        return int((self.counted & ~needs).sum())
+
+    def _words(self) -> list[str]:
+        """(n,) the name of the class of every point."""
+        groups = self.groups
+        lowest, highest = (ends.tolist() for ends in classes(self.labels))
+        return [groups[low] if low == high else UNSURE for low, high in zip(lowest, highest, strict=True)]
+
+    @property
+    def _summary(self) -> str:
+        """How many points there are in each class, in words."""
+        if self.problem is None:
+            return f"{len(self.points):,} {UNSURE}"
+        return summary(self.problem.goal, self.labels)
 
     def _when(self) -> str:
         """The first points that were decided, half of them, and the last."""
         times = np.sort(self.decided[self.counted]).tolist()
         if not times:
-            return summary(self.labels)
+            return self._summary
         told = {times[math.ceil(share * len(times)) - 1]: words for share, words in SHARES.items()}
         parts = [f"{words} after {when:,}" for when, words in told.items() if when > 0]
         early = times.count(0)
         parts[:0] = [f"{early:,} before the first measurement"] * bool(early)
-        return f"{summary(self.labels)}; of those decided {', '.join(parts)}"
+        return f"{self._summary}; of those decided {', '.join(parts)}"
 
 
 def of_run(run: Run, problem: Problem) -> Stopping:
     """How a simulated campaign stopped, for the problem of its method."""
-    if len(run.labels) != problem.domain.n:
-        raise InputError("problem", f"of {problem.domain.n} points", f"give that of the run, of {len(run.labels)}")
+    n = run.labels.shape[-1]
+    if n != problem.domain.n:
+        raise InputError("problem", f"of {problem.domain.n} points", f"give that of the run, of {n}")
     return Stopping(
         names=problem.domain.names,
         points=problem.domain.points,

@@ -25,8 +25,8 @@ from superlevel.arrays import Array
 from superlevel.bounds.setting import as_features
 from superlevel.design import information_factor
 from superlevel.features import Features
-from superlevel.report.allocations import Allocation, draw_allocations
 from superlevel.reproduce.claims import Above, Claim, judge
+from superlevel.reproduce.drawing.allocations import Allocation, draw_allocations
 from superlevel.reproduce.outcome import Outcome, Table, error_of
 from superlevel.reproduce.settings import Entry, Figure, Row, Setting, Values
 from superlevel.reproduce.worlds import Surface
@@ -49,16 +49,16 @@ class Rounds:
         world = setting.world(seed)
         problem, values = world.problem, world.values
         found = bounds.rounds(problem, values, ridge=self.ridge, rtol=self.rtol)
-        level = problem.goal.level(values)
+        (level,) = problem.goal.levels
         best = bounds.explicit(
-            problem.domain, values, threshold=level, noise=problem.noise, ridge=self.ridge, rtol=self.rtol
+            problem.domain, values, threshold=level, noise=problem.known_noise, ridge=self.ridge, rtol=self.rtol
         )
         designs = np.array([r.design.weights for r in found])
         sums = np.cumsum([4.0**r.t * r.design.weights for r in found], axis=0)
         sums /= sums.sum(axis=1, keepdims=True)
         measured = np.average(designs, axis=0, weights=[r.samples for r in found])
         uniform = np.full(len(values), 1 / len(values))
-        gaps = np.abs(values - level)
+        gaps = problem.goal.margins(values)
         features = as_features(problem.domain, ridge=self.ridge, rtol=self.rtol)
         return {
             "t": [r.t for r in found],

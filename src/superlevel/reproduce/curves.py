@@ -18,6 +18,8 @@ from superlevel.reproduce.reading import area_table, curve_table, pictures
 from superlevel.reproduce.settings import Entry, Figure, Row, Setting
 from superlevel.reproduce.trials import Simulated
 from superlevel.reproduce.worlds import Cosine, Gp, Plane
+from superlevel.rules.covariances import AverageCase
+from superlevel.rules.design import WorstCase
 
 BATCH = 10
 BUDGET, QUICK_BUDGET = 1000, 300
@@ -35,11 +37,11 @@ def entry(label: str, method: str, *, paper: bool = False, **options: Any) -> En
 
 
 ENTRIES = (
-    entry("MELK", "melk", paper=True, batch=BATCH, criterion="worst", rtol=RTOL),
+    entry("MELK", "melk", paper=True, batch=BATCH, rule=WorstCase(rtol=RTOL)),
     entry("TruVar", "truvar", paper=True),
     entry("LSE", "lse", paper=True),
-    entry("MELK, average", "melk", batch=BATCH, criterion="average", rtol=RTOL),
-    entry("MELK, greedy", "melk", batch=BATCH, criterion="greedy"),
+    entry("MELK, average", "melk", batch=BATCH, rule=AverageCase(rtol=RTOL)),
+    entry("MELK, greedy", "melk", batch=BATCH, rule="greedy"),
     entry("Straddle", "straddle"),
     entry("RMILE", "rmile"),
     entry("uniform", "uniform"),

@@ -15,7 +15,7 @@ import joblib
 from superlevel import __version__
 from superlevel.errors import InputError, SuperlevelError
 from superlevel.reproduce.settings import Row, Task
-from superlevel.reproduce.worker_setup import end_with, quiet, quieten
+from superlevel.worker_setup import end_with, quiet, quieten
 
 WAIT = 5.0  # seconds for a cluster to answer
 

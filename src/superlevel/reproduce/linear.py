@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from superlevel.confidence.rips import Rips
+from superlevel.confidence.rkhs import Rkhs
 from superlevel.reproduce.claims import Above, Claim, judge
 from superlevel.reproduce.outcome import Outcome, Table, error_of, scores
 from superlevel.reproduce.reading import area_table, curve_table, pictures
 from superlevel.reproduce.settings import Entry, Figure, Row, Setting, Trial
-from superlevel.reproduce.trials import Loose, LowerBound, OfRank, Simulated
+from superlevel.reproduce.trials import LowerBound, Simulated
+from superlevel.reproduce.widths import Loose, OfRank
 from superlevel.reproduce.worlds import Linear
 
 BATCH = 10  # of LSE: a thousandth of its run, and five times as fast as one at a time
@@ -36,11 +39,11 @@ def explicit(quick: bool) -> Figure:
         quick,
         implicit=False,
         entries=(
-            entry("MELK", simulated("melk"), paper=True),
-            entry("LSE", simulated("lse", confidence="rkhs", batch=BATCH), paper=True),
-            entry("MELK, tight", simulated("melk", schedule="tight")),
-            entry("LSE, rank 2", of_rank("lse")),
-            entry("LSE, d log t", loose("lse")),
+            entry("MELK", simulated("melk", confidence=Rips()), paper=True),
+            entry("LSE", widths("lse", Rkhs(intersected=True)), paper=True),
+            entry("MELK, tight", simulated("melk", confidence=Rips(schedule="tight"))),
+            entry("LSE, rank 2", widths("lse", OfRank(intersected=True, rank=RANK))),
+            entry("LSE, d log t", widths("lse", Loose(intersected=True), batch=LONG)),
             entry("MELK, batches", believed("melk")),
             entry("LSE, posterior", believed("lse")),
             *others("truvar", "straddle", "rmile", "uniform", "max-variance"),
@@ -56,11 +59,11 @@ def implicit(quick: bool) -> Figure:
         quick,
         implicit=True,
         entries=(
-            entry("MILK", simulated("milk"), paper=True),
-            entry("LSE-imp", simulated("lse-imp", confidence="rkhs", batch=BATCH), paper=True),
-            entry("MILK, tight", simulated("milk", schedule="tight")),
-            entry("LSE-imp, rank 2", of_rank("lse-imp")),
-            entry("LSE-imp, d log t", loose("lse-imp")),
+            entry("MILK", simulated("milk", confidence=Rips()), paper=True),
+            entry("LSE-imp", widths("lse-imp", Rkhs(intersected=True)), paper=True),
+            entry("MILK, tight", simulated("milk", confidence=Rips(schedule="tight"))),
+            entry("LSE-imp, rank 2", widths("lse-imp", OfRank(intersected=True, rank=RANK))),
+            entry("LSE-imp, d log t", widths("lse-imp", Loose(intersected=True), batch=LONG)),
             entry("MILK, batches", believed("milk")),
             entry("LSE-imp, posterior", believed("lse-imp")),
             *others("truvar", "uniform", "max-variance"),
@@ -84,12 +87,9 @@ def simulated(method: str, **options: Any) -> Simulated:
     return Simulated(method=method, options=tuple(options.items()))
 
 
-def of_rank(method: str) -> OfRank:
-    return OfRank(method=method, options=(("confidence", "rkhs"), ("batch", BATCH)), rank=RANK)
-
-
-def loose(method: str) -> Loose:
-    return Loose(method=method, options=(("confidence", "rkhs"), ("batch", LONG)))
+def widths(method: str, confidence: Rkhs, *, batch: int = BATCH) -> Simulated:
+    """On the posterior with the widths of a theorem."""
+    return simulated(method, confidence=confidence, batch=batch)
 
 
 LABELS = {"truvar": "TruVar", "straddle": "Straddle", "rmile": "RMILE", "max-variance": "max. variance"}
@@ -102,7 +102,7 @@ def others(*names: str) -> list[Entry]:
 
 def believed(method: str) -> Simulated:
     """On the posterior with beta^1/2 = 3: the same measurements, and no theorem."""
-    return Simulated(method=method, options=(("batch", BATCH),), budget=PATIENCE)
+    return Simulated(method=method, options=(("confidence", "posterior"), ("batch", BATCH)), budget=PATIENCE)
 
 
 def read(figure: Figure, rows: Sequence[Row]) -> Outcome:

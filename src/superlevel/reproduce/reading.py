@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 from scipy.stats import rankdata
 
 from superlevel.arrays import Array
-from superlevel.report.curves import Curve, Panel, draw_panels
+from superlevel.reproduce.drawing.curves import Curve, Panel, draw_panels
 from superlevel.reproduce.outcome import Drawings, Table, error_of, scores, standard_error
 from superlevel.reproduce.settings import Figure, Row, Setting
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from superlevel import bounds, methods
 from superlevel.arrays import Labels, Mask
-from superlevel.confidence.posterior import PosteriorConfidence
-from superlevel.confidence.rkhs import RkhsWidth
-from superlevel.goals import ABOVE, BELOW, FractionOfMax, Threshold
+from superlevel.goals import ABOVE
 from superlevel.problem import Problem
 from superlevel.reproduce.settings import Setting, Values
 from superlevel.simulation import Run, Step, simulate
@@ -36,53 +34,13 @@ class Simulated:
         world = setting.world(seed)
         budget = min(setting.samples[-1], self.budget or setting.samples[-1])
         run = simulate(self.make(world.problem), world.oracle, max_samples=budget, seed=seed)
-        truth = world.truth
+        goal, signs = world.problem.goal, world.signs
         return {
-            "f1": [f1(labels == ABOVE, truth) for labels in at(run, setting.samples)],
-            "last": last_correct(run, truth),
-            "wrong": int((run.labels == np.where(truth, BELOW, ABOVE)).sum()),
+            "f1": [f1(goal.wanted(labels) == ABOVE, world.truth) for labels in at(run, setting.samples)],
+            "last": last_correct(run, signs),
+            "wrong": int((np.atleast_2d(run.labels) == -signs).any(axis=0).sum()),
             "measured": run.samples,
         }
-
-
-class OtherWidths(Simulated):
-    """The same with RKHS widths from another bound on the information gain."""
-
-    def widths(self, given: RkhsWidth) -> RkhsWidth:
-        """Instead of these."""
-        return given
-
-    def make(self, problem: Problem) -> methods.Method:
-        method = super().make(problem)
-        confidence = method.confidence
-        assert isinstance(confidence, PosteriorConfidence)
-        assert isinstance(confidence.widths, RkhsWidth)
-        return replace(method, confidence=replace(confidence, widths=self.widths(confidence.widths)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class OfRank(OtherWidths):
-    """For a kernel of this rank on the points, instead of the dimension of its features."""
-
-    rank: int
-
-    def widths(self, given: RkhsWidth) -> RkhsWidth:
-        return replace(given, rank=self.rank)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Loose(OtherWidths):
-    """From d log(1 + t), which is what "of the order of d log T" comes to if nothing is done about its constant."""
-
-    def widths(self, given: RkhsWidth) -> RkhsWidth:
-        return LooseWidth(**vars(given))
-
-
-class LooseWidth(RkhsWidth):
-    """At least twice the information gain of d / 2 log(1 + t L^2 / (d sigma^2)), for L <= sigma."""
-
-    def information(self, count: int) -> float:
-        return self.rank * float(np.log1p(count))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,13 +50,14 @@ class LowerBound:
     def __call__(self, setting: Setting, seed: int) -> Values:
         world = setting.world(seed)
         problem, values = world.problem, world.values
-        domain, noise, delta = problem.domain, problem.noise, problem.delta
+        domain, noise, delta = problem.domain, problem.known_noise, problem.delta
         found: bounds.LowerBound
-        match problem.goal:
-            case Threshold(alpha):
-                found = bounds.explicit(domain, values, threshold=alpha, noise=noise, delta=delta)
-            case FractionOfMax(epsilon):
-                found = bounds.implicit(domain, values, epsilon=epsilon, noise=noise, delta=delta)
+        if problem.goal.implicit:
+            epsilon = 1 - problem.goal.share
+            found = bounds.implicit(domain, values, epsilon=epsilon, noise=noise, delta=delta)
+        else:
+            (level,) = problem.goal.levels
+            found = bounds.explicit(domain, values, threshold=level, noise=noise, delta=delta)
         return {"samples": found.samples}
 
 
@@ -116,11 +75,11 @@ def f1(declared: Mask, truth: Mask) -> float:
     return 2 * int((declared & truth).sum()) / total if total else 1.0
 
 
-def last_correct(run: Run, truth: Mask) -> int | None:
+def last_correct(run: Run, signs: Labels) -> int | None:
     """Measurements from which on every label was there and right; None if that never came."""
-    sides, found = np.where(truth, ABOVE, BELOW), None
+    found = None
     for step in reversed(run.trace):
-        if (step.labels != sides).any():
+        if (step.labels != signs).any():
             break
         found = step.samples
     return found

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF
 
-from superlevel.arrays import Array, Mask
+from superlevel.arrays import Array, Labels, Mask
 from superlevel.domain import Domain
-from superlevel.goals import FractionOfMax, Threshold
+from superlevel.goals import ABOVE, FractionOfMax, Threshold
 from superlevel.oracles import Gaussian
 from superlevel.problem import Problem
 
@@ -35,12 +35,17 @@ class World:
 
     @property
     def oracle(self) -> Gaussian:
-        return Gaussian(self.values, noise=self.problem.noise)
+        return Gaussian(self.values, noise=self.problem.known_noise)
+
+    @property
+    def signs(self) -> Labels:
+        """(n,) or (k, n): the right labels."""
+        return self.problem.goal.signs(self.values)
 
     @property
     def truth(self) -> Mask:
         """(n,) the points that are to be found."""
-        return np.asarray(self.values > self.problem.goal.level(self.values))
+        return np.asarray(self.problem.goal.wanted(self.signs) == ABOVE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ class Deviation(Protocol):
     def __call__(self, count: int, *, variance: Numbers, delta: float) -> Numbers: ...
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
 class Estimator:
     """A way to estimate a mean, and how far off it may be: for each direction by itself."""
 
@@ -35,6 +35,10 @@ class Estimator:
     estimate: Estimate = field(repr=False)
     deviation: Deviation = field(repr=False)
     """Infinite where the count is too small for the estimate."""
+
+    def __repr__(self) -> str:
+        """By the name alone: the addresses of functions differ from process to process."""
+        return f"Estimator(name={self.name!r})"
 
 
 def _catoni(samples: ArrayLike | Products, *, variance: float | Array, delta: float) -> float | Array:

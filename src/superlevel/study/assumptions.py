@@ -30,7 +30,7 @@ def assumptions(ledger: Ledger, known: Knowledge) -> tuple[tuple[str, str], ...]
         text = field.show(values.get(field.name, field.default))
         if field.name in ("noise", "mean"):
             text = _source(known, field.name, text)
-        elif uses is not None and field.name not in uses and values.get(field.name) != field.default:
+        elif uses is not None and field.name not in uses and text != "none":
             text += f", which the {confidence} confidence does not use"
         rows.append((field.name, text))
     return tuple(rows)

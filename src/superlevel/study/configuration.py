@@ -35,7 +35,8 @@ def created(
     lease: float,
 ) -> Created:
     """The first entry, with everything checked that needs no solver."""
-    from superlevel.methods.make import as_confidence, default_confidence, describe, describe_rule  # noqa: PLC0415
+    from superlevel.confidence.posterior import as_flag  # noqa: PLC0415
+    from superlevel.methods.make import choose_confidence, describe, describe_rule  # noqa: PLC0415
     from superlevel.methods.table import row_of  # noqa: PLC0415
 
     if not isinstance(problem, Problem):
@@ -43,9 +44,7 @@ def created(
     if not isinstance(method, str):
         raise InputError("method", repr(method), "give the name of one, such as melk")
     name, row = row_of(method, problem.goal)
-    wanted = default_confidence(name, problem) if confidence is None else confidence
-    if isinstance(wanted, str) and wanted in row.confidences:
-        wanted = row.confidences[wanted].confidence  # as the method has it
+    _, chosen = choose_confidence(name, row, problem, confidence)
     return Created(
         format=FORMAT,
         version=__version__,
@@ -56,9 +55,9 @@ def created(
         problem={field.name: _plain(getattr(problem, field.name)) for field in FIELDS},
         fit=list(problem.fit),
         method=name,
-        confidence=describe(as_confidence(wanted)),
+        confidence=describe(chosen),
         rule=None if rule is None else describe_rule(rule),
-        permanent=permanent,
+        permanent=None if permanent is None else as_flag("permanent", permanent),
         batch=BATCH if batch is None else _checked_batch(batch),
         seed=as_seed(seed),
         lease=as_lease(lease),

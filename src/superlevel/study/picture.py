@@ -34,7 +34,7 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         reasons=reasons(known),
         facts=_facts(known),
         doubts=known.doubts,
-        progress=_progress(known),
+        progress=progress(known),
         stopping=found,
     )
 
@@ -73,7 +73,7 @@ def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
-def _progress(known: Knowledge) -> tuple[tuple[int, int], ...]:
+def progress(known: Knowledge) -> tuple[tuple[int, int], ...]:
     """Undecided points over measurements, as each plan found them, and now."""
     ledger = known.ledger
     plans = [

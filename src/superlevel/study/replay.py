@@ -73,11 +73,14 @@ class Knowledge:
 
     @cached_property
     def contradictions(self) -> tuple[Finding, ...]:
-        """What any step showed against the assumptions, in order; the last word on each assumption."""
-        steps = (finding for info in self.infos for finding in info.findings)
+        """What any step showed against the assumptions, in order; of each assumption what was found last."""
         now = () if self.state is None else findings.contradicting(self.state.belief.findings)
-        latest = {finding.assumption: finding for finding in (*steps, *now)}
-        return tuple(latest.values())
+        latest: dict[str, list[Finding]] = {}
+        for found in (*(info.findings for info in self.infos), now):
+            latest |= {finding.assumption: [] for finding in found}
+            for finding in found:
+                latest[finding.assumption].append(finding)
+        return tuple(finding for listed in latest.values() for finding in listed)
 
     @property
     def mean(self) -> Array | None:
@@ -87,8 +90,8 @@ class Knowledge:
     @property
     def levels(self) -> tuple[float, ...]:
         """Where the levels are, or are estimated to be; empty while nothing is known of them."""
-        goal = self.ledger.goal
-        return goal.levels if self.mean is None else goal.levels_at(self.mean)
+        goal, state = self.ledger.goal, self.state
+        return goal.levels if state is None or not state.samples else goal.levels_at(state.estimate)
 
     @property
     def round(self) -> Round | None:

@@ -187,11 +187,15 @@ def _noise(ledger: Ledger) -> float | list[float] | None:
     return ledger.fit.noise if ledger.fit is not None else ledger.created.problem["noise"]
 
 
+def by_points(labels: str, n: int) -> list[tuple[str, ...]]:
+    """(n,) the signs of each point, one for each level, from a sign for each label, row after row."""
+    return list(zip(*(labels[k : k + n] for k in range(0, len(labels), n)), strict=True))
+
+
 def counts(labels: str, ledger: Ledger) -> dict[str, int]:
     """How many points are in each class, from a sign for each label, row after row."""
-    n = ledger.n
-    rows = [labels[k : k + n] for k in range(0, len(labels), n)]
-    groups, decided = ledger.goal.groups, Counter(column for column in zip(*rows, strict=True) if "?" not in column)
-    found = [sum(count for column, count in decided.items() if column.count("+") == c) for c in range(len(groups))]
+    n, groups = ledger.n, ledger.goal.groups
+    decided = Counter(signs for signs in by_points(labels, n) if "?" not in signs)
+    found = [sum(count for signs, count in decided.items() if signs.count("+") == c) for c in range(len(groups))]
     above = dict(zip(groups[:0:-1], found[:0:-1], strict=True))
     return {**above, "undecided": n - sum(found), groups[0]: found[0]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from superlevel.arrays import Labels
+from superlevel.arrays import Indices, Labels
 from superlevel.goals import Bounds
 from superlevel.records import Stop
 from superlevel.report.stopping import Stopping
@@ -27,7 +27,7 @@ def stopping(known: Knowledge) -> Stopping:
         points=ledger.places,
         problem=None if known.method is None else known.method.problem,
         labels=known.labels,
-        decided=settled([*_moments(ledger), (ledger.samples, known.labels)]),
+        decided=since(known),
         samples=ledger.samples,
         estimate=None if state is None else state.estimate,
         lower=None if bounds is None else bounds.lower,
@@ -36,6 +36,11 @@ def stopping(known: Knowledge) -> Stopping:
         ended=_ended(known),
         guarantee="" if known.stop is Stop.CONTRADICTED else guarantee(known.method),
     )
+
+
+def since(known: Knowledge) -> Indices:
+    """(n,) how many measurements there were when each point got its label; -1 where it is undecided."""
+    return settled([*_moments(known.ledger), (known.ledger.samples, known.labels)])
 
 
 def _moments(ledger: Ledger) -> list[tuple[int, Labels]]:

@@ -11,9 +11,6 @@ Everything is in an append-only log; the object holds nothing that the log does 
 
 from __future__ import annotations
 
-import getpass
-import os
-import socket
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -22,7 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Labels, as_count, as_number
@@ -30,6 +26,7 @@ from superlevel.errors import InputError, SuperlevelError
 from superlevel.files import file_name, replacing
 from superlevel.problem import Problem
 from superlevel.study import configuration, status
+from superlevel.study.checks import check_name, check_reason, checked_worker, fate_of
 from superlevel.study.events import Closed, Corrected, Created, Payload, Told, Withdrawn
 from superlevel.study.ledger import Fate, Ledger, fold, opened, shut
 from superlevel.study.matching import locate
@@ -37,16 +34,17 @@ from superlevel.study.results import Receipt, Result, Ticket, Tickets
 from superlevel.study.status import Reading, Status
 from superlevel.study.storage import open_storage
 from superlevel.study.storage.protocol import Entry, Lease, Note, Storage, StorageError
-from superlevel.study.storage.refusals import check_text
-from superlevel.study.telling import LARGEST, as_list, is_text, resolve
+from superlevel.study.telling import LARGEST, as_list, resolve
 
 if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and most commands need none of them
+    import pandas as pd
+
     from superlevel.report.campaign import Campaign, Reason
     from superlevel.study.replay import Knowledge, Methods
     from superlevel.study.verification import Verification
+    from superlevel.study.view import StudyView
 
 CLOSED = "the study is closed"
-LONGEST = 100  # letters of a name
 
 
 class Study:
@@ -57,7 +55,7 @@ class Study:
         self._storage = storage
         self._name = name
         self._ledger = ledger
-        self._worker = _checked_worker(worker)
+        self._worker = checked_worker(worker)
         self._known: Knowledge | None = None
         self._makers: Methods | None = None
 
@@ -107,7 +105,7 @@ class Study:
             seed=seed,
             lease=lease,
         )
-        _check_name(name)
+        check_name(name)
         made = _check_method(problem, given)
         storage = open_storage(store)
         entry = given.entry(seq=1, before="")
@@ -229,10 +227,10 @@ class Study:
         """Replace the value of a ticket that was told wrongly. The log keeps both."""
         value = as_number("value", value, above=-LARGEST, below=LARGEST)
         deviation = None if noise is None else as_number("noise", noise, at_least=0, below=LARGEST)
-        _check_reason(reason)
+        check_reason(reason)
 
         def corrected(ledger: Ledger) -> Corrected:
-            fate = _fate(ledger, ticket)
+            fate = fate_of(ledger, ticket)
             if fate is not Fate.MEASURED:
                 raise InputError("ticket", f"{ticket}, which is {fate.name.lower()}", "correct one that has a value")
             return Corrected(ticket=int(ticket), value=value, noise=deviation, reason=reason)
@@ -244,11 +242,11 @@ class Study:
         given = list(tickets) if isinstance(tickets, Iterable) else [tickets]
         if not given:
             raise InputError("tickets", "empty", "name at least one")
-        _check_reason(reason)
+        check_reason(reason)
 
         def withdrawn(ledger: Ledger) -> Withdrawn:
             for ticket in given:
-                if _fate(ledger, ticket) is Fate.WITHDRAWN:
+                if fate_of(ledger, ticket) is Fate.WITHDRAWN:
                     raise InputError("tickets", f"{ticket}, which is withdrawn already", "leave it out")
             return Withdrawn(tickets=sorted({int(ticket) for ticket in given}), reason=reason)
 
@@ -258,7 +256,7 @@ class Study:
         """End the campaign with the labels of now. Nothing is suggested any more; late results are still taken."""
         from superlevel.study.replay import as_text  # noqa: PLC0415
 
-        _check_reason(reason)
+        check_reason(reason)
         self.refresh()
         while True:
             known = self.knowledge
@@ -328,6 +326,16 @@ class Study:
         """The latest labels that were computed before; None where there are none, or something was corrected since."""
         return status.earlier(self._ledger, self._storage.noted(self._name))
 
+    def view(self) -> StudyView:
+        """Everything that a status, a report or a web page shows, as one record that JSON can hold."""
+        from superlevel.study.view import view  # noqa: PLC0415
+
+        return view(self._name, self.knowledge, self._storage.leases(self._name))
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas frame with a line for every point: coordinates, label, interval, probability of being above."""
+        return self.view().to_frame()
+
     def reasons(self) -> tuple[Reason, ...]:
         """For each open ticket, the undecided points that a measurement there serves most."""
         from superlevel.study.picture import reasons  # noqa: PLC0415
@@ -345,6 +353,7 @@ class Study:
         from superlevel.report.page import page  # noqa: PLC0415
 
         written = Path(f"{file_name(self._name)}.html" if path is None else path)
+        self.refresh().labels.any()  # they are cached, and verified below
         statement = self.verify().statement
         text = page(self.campaign(), statement)
         with replacing("path", written) as beside:
@@ -370,48 +379,6 @@ def _closing(seen: Ledger, closed: Closed, ledger: Ledger) -> Closed | None:
     if ledger.closed is not None:
         raise SuperlevelError(f"{CLOSED} already")
     return closed if ledger.changed == seen.changed else None
-
-
-# ------------------------------------------------------------------------------------------ checks
-
-
-def _check_name(name: object) -> None:
-    if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
-        raise InputError("name", repr(name), "give some letters, without blanks around them")
-    if name.startswith("-"):
-        raise InputError("name", repr(name), "begin it with a letter: a command takes it for an option")
-    if len(name) > LONGEST:
-        raise InputError("name", f"{len(name)} letters long", f"give at most {LONGEST}")
-
-
-def _checked_worker(worker: str | None) -> str:
-    if worker is None:
-        return f"{person()}:{os.getpid()}"
-    if not isinstance(worker, str) or not worker.strip():
-        raise InputError("worker", repr(worker), "give a name, or leave it out")
-    check_text("worker", worker)
-    return worker
-
-
-def _check_reason(reason: object) -> None:
-    if not is_text(reason):
-        raise InputError("reason", ascii(reason), "give text that can be written as UTF-8")
-
-
-def person() -> str:
-    """Who runs this, and where."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # a container may know no names
-        user = str(os.getuid())
-    return f"{user}@{socket.gethostname()}"
-
-
-def _fate(ledger: Ledger, ticket: object) -> Fate:
-    count = len(ledger.point)
-    if isinstance(ticket, bool) or not isinstance(ticket, int | np.integer) or not 1 <= ticket <= count:
-        raise InputError("ticket", repr(ticket), f"there are tickets 1 to {count:,}" if count else "there is none yet")
-    return Fate(int(ledger.fate[ticket - 1]))
 
 
 def _check_method(problem: Problem, given: Created) -> Methods:

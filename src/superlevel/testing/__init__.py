@@ -15,4 +15,5 @@ from __future__ import annotations
 import pytest
 
 # Without this a failed assertion would not show the values that it compared.
-pytest.register_assert_rewrite(*(f"{__name__}.{module}" for module in ("goals", "logs", "model", "rules", "storages")))
+MODULES = ("confidences", "goals", "logs", "model", "rules", "storages")
+pytest.register_assert_rewrite(*(f"{__name__}.{module}" for module in MODULES))

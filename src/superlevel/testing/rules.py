@@ -31,7 +31,7 @@ from superlevel.methods.make import describe_rule, restore_rule
 from superlevel.problem import Problem
 from superlevel.records import Batch, Choice, Growing, State, View
 from superlevel.rules.protocol import Rule
-from superlevel.simulation import simulate
+from superlevel.simulation import Step, simulate
 
 PLACES = np.linspace(0, 1, 12) ** 1.1  # without the symmetry that would leave ties to rounding
 NOISE = 0.2
@@ -65,7 +65,7 @@ class RuleContract(ABC):
         made = self.make()
         assert isinstance(made, Rule)
         assert is_dataclass(made)
-        assert made.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        assert made.__dataclass_params__.frozen
         assert repr(made) == repr(self.make())  # a method's fingerprint has the repr of its rule
         assert " at 0x" not in repr(made)
 
@@ -151,7 +151,7 @@ class RuleContract(ABC):
     def test_a_campaign_asks_and_is_told(self) -> None:
         method = self._method(PLACES)
         budget = None if method.confidence.in_rounds else BUDGET
-        steps = []
+        steps: list[Step] = []
         run = simulate(method, oracles.Gaussian(_truth(PLACES), noise=NOISE), max_samples=budget, watch=steps.append)
         assert run.samples == sum(np.diff([0, *(step.samples for step in steps)]))
         assert run.samples > 0

@@ -126,10 +126,10 @@ def write(path: Path, rows: list[dict[str, str]]) -> None:
         writer.writerows(rows)
 
 
-def fill(path: Path) -> None:
-    """Measure what a sheet asks for, with a noise of 0.3."""
+def fill(path: Path, noise: float = 0.3) -> None:
+    """Measure what a sheet asks for."""
     rows = read(path)
-    errors = np.random.default_rng(int(rows[0]["ticket"])).normal(scale=0.3, size=len(rows))
+    errors = np.random.default_rng(int(rows[0]["ticket"])).normal(scale=noise, size=len(rows))
     for row, error in zip(rows, errors.tolist(), strict=True):
         row["value"] = repr(depth(float(row["east"]), float(row["north"])) + error)
     write(path, rows)

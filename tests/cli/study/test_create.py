@@ -12,10 +12,13 @@ import pytest
 
 from tests.cli.study.terminal import GIVEN, Terminal, write_points
 
+KNOWN = ("--kernel", "RBF(1)", "--noise", 1)
 
-def first_entry(path: Path) -> dict[str, Any]:
+
+def first_entry(path: Path, name: str = "harbour") -> dict[str, Any]:
     with closing(sqlite3.connect(path)) as connection:
-        (payload,) = connection.execute("SELECT payload FROM entries WHERE seq = 1").fetchone()
+        asked = "SELECT payload FROM entries JOIN studies ON study_id = id WHERE seq = 1 AND name = ?"
+        (payload,) = connection.execute(asked, (name,)).fetchone()
     found: dict[str, Any] = json.loads(payload)
     return found
 
@@ -47,15 +50,15 @@ def test_what_is_auto_is_estimated_and_the_rest_is_as_given(
     terminal.created("harbour", "--threshold", 20, *options)
     given = first_entry(terminal.folder / "superlevel.db")
     assert given.get("fit") == fitted
-    assert given["mean"] == mean
-    if "--noise" in options:
-        assert given["noise"] == 0.3
+    assert given["problem"]["mean"] == mean
+    assert given["problem"]["noise"] == (0.3 if "--noise" in options else None)
 
 
 def test_a_fraction_of_the_maximum_is_found_by_milk_unless_another_method_is_given(terminal: Terminal) -> None:
     write_points(terminal.folder / "points.csv")
     common = ("--points", "points.csv", "--fraction-of-max", 0.1, "--kernel", "RBF(1)", "--noise", 1, "--json")
     assert json.loads(terminal.study("create", "one", *common))["method"] == "milk"
+    assert json.loads(terminal.study("create", "three", "--method", "melk", *common))["method"] == "milk"
     status = json.loads(terminal.study("create", "two", "--method", "truvar", *common))
     assert status["method"] == "truvar"
     assert status["question"] == "within 10 % of the maximum"
@@ -67,11 +70,13 @@ def test_options_reach_the_log(terminal: Terminal) -> None:
     more = ("--confidence", "rips", "--misspecification", 0.1, "--tolerance", 0.5, "--ridge", 0.3, "--seed", 7)
     terminal.created("harbour", *options, *more, "--lease", 2)
     given = first_entry(terminal.folder / "superlevel.db")
-    wanted = {"bound": 9, "delta": 0.2, "norm": 4, "misspecification": 0.1, "tolerance": 0.5, "ridge": 0.3, "seed": 7}
-    assert {key: given[key] for key in wanted} == wanted
+    wanted = {"bound": 9, "delta": 0.2, "norm": 4, "misspecification": 0.1, "tolerance": 0.5, "ridge": 0.3}
+    assert {key: given["problem"][key] for key in wanted} == wanted
     assert given["lease"] == 7200
-    assert given["options"]["confidence"] == "rips"
-    terminal.created("other", *GIVEN, "--batch", 3, "--criterion", "worst")
+    assert given["seed"] == 7
+    assert given["confidence"]["name"] == "rips"
+    terminal.created("other", *GIVEN, "--batch", 3, "--rule", "worst")
+    assert first_entry(terminal.folder / "superlevel.db", "other")["rule"] == {"name": "worst"}
     assert len(terminal.data("study", "suggest", "other")["tickets"]) == 3
 
 
@@ -87,19 +92,23 @@ def test_some_columns_may_be_chosen(terminal: Terminal) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ((), "--threshold is missing: give either --threshold or --fraction-of-max"),
+        ((), "--threshold is missing: give one of --threshold, --fraction-of-max and --goal"),
         (("--threshold", 1, "--fraction-of-max", 0.1), "together with --fraction-of-max"),
         (("--threshold", "nan"), "--threshold is nan: give a finite number"),
         (("--fraction-of-max", 1.5), "--fraction-of-max is 1.5: give a number > 0 and < 1"),
         (("--threshold", 1, "--noise", "0,3"), "--noise is '0,3': write 0.3 with a decimal point"),
-        (("--threshold", 1, "--noise", "-1"), "noise is -1.0: give a number >= 0"),
+        (("--threshold", 1, "--noise", "-1"), "--noise is -1.0: give a number >= 0"),
+        (("--threshold", 1, "--delta", 1), "--delta is 1.0: give a number > 0 and < 1"),
+        (("--threshold", 1, "--tolerance", -1), "--tolerance is -1.0: give a number >= 0"),
         (("--threshold", 1, "--mean", "inf"), "--mean is inf: give a finite number"),
         (("--threshold", 1, "--kernel", "RFB(1)"), "did you mean RBF?"),
         (("--threshold", 1, "--lease", 0), "--lease is 0.0: give a number > 0"),
-        (("--threshold", 1, "--batch", 0), "batch is 0: give a whole number >= 1"),
-        (("--threshold", 1, "--seed", -1), "seed is -1"),
+        (("--threshold", 1, "--batch", 0), "--batch is 0: give a whole number >= 1"),
+        (("--threshold", 1, "--seed", -1), "--seed is -1"),
         (("--threshold", 1, "--method", "melkk"), "choose out of melk"),
-        (("--fraction-of-max", 0.1, "--method", "melk"), "melk is for Threshold"),
+        (("--threshold", 1, "--method", "milk"), "--method is 'milk': milk is not for this goal: take melk, lse,"),
+        (("--threshold", 1, "--confidence", "rkhs"), "--confidence is 'rkhs': melk has posterior and ridge and rips"),
+        (("--threshold", 1, *KNOWN, "--rule", "best"), "--rule is 'best': melk on the posterior confidence has greedy"),
         (("--threshold", 1, "--confidence", "rips"), "--kernel is auto: a guarantee needs"),
         (("--threshold", 1, "--column", "west"), "column 'west' is missing: choose out of 'east', 'north'"),
         (("--threshold", 1, "--store", "memory:"), "it is gone when the command ends"),
@@ -146,7 +155,7 @@ def test_a_name_is_taken_once(terminal: Terminal) -> None:
 def test_an_error_is_a_document_too_where_json_is_asked_for(terminal: Terminal) -> None:
     write_points(terminal.folder / "points.csv")
     found = terminal.data("study", "create", "harbour", "--points", "points.csv", code=2)
-    assert found == {"error": "--threshold is missing: give either --threshold or --fraction-of-max"}
+    assert found == {"error": "--threshold is missing: give one of --threshold, --fraction-of-max and --goal"}
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from inspect import signature
+from typing import get_type_hints
+
 import pytest
 
 from superlevel.cli import study
-from superlevel.cli.study import common
+from superlevel.cli.study import common, create
+from superlevel.fields import FIELDS, Field
 from tests.cli.study.terminal import Terminal, start
+from tests.test_docs import ROOT
 
 SLOW = ("scipy", "sklearn", "matplotlib", "pandas", "sqlalchemy", "alembic")  # typer has pydantic already
 
@@ -17,6 +22,29 @@ def test_the_help_of_every_verb_has_an_example(terminal: Terminal, verb: str) ->
     assert ran.code == 0
     assert f"Example: superlevel study {verb or 'create'} " in ran.out
     assert "--store" in ran.out or not verb
+
+
+PYTHON_ONLY = ("cost",)  # an array with a number for each point: a problem in Python takes it
+
+
+@pytest.mark.parametrize("field", [field for field in FIELDS if field.name not in PYTHON_ONLY], ids=lambda f: f.name)
+def test_every_field_of_a_problem_is_an_option_of_create_whose_help_begins_with_its_meaning(
+    terminal: Terminal, field: Field
+) -> None:
+    (option,) = get_type_hints(create.run, include_extras=True)[field.name].__metadata__
+    assert option.help.startswith(field.meaning)
+    assert signature(create.run).parameters[field.name].default in (field.default, create.AUTO, None)
+    shown = " ".join(terminal("study", "create", "--help").out.replace("│", " ").split())
+    assert f"--{field.name} " in shown
+
+
+@pytest.mark.parametrize("name", PYTHON_ONLY)
+def test_a_field_for_python_only_is_no_option_and_the_page_of_fields_says_so(terminal: Terminal, name: str) -> None:
+    assert name in [field.name for field in FIELDS]
+    assert f"--{name}" not in terminal("study", "create", "--help").out
+    page = " ".join((ROOT / "docs/problem.md").read_text(encoding="utf-8").split())
+    assert f"The exception is `{name}`" in page
+    assert "only Python takes it" in page
 
 
 def test_the_help_of_the_program_says_what_exit_codes_mean(terminal: Terminal) -> None:

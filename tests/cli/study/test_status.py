@@ -37,7 +37,7 @@ def test_it_says_what_was_measured_and_what_to_do_next(terminal: Terminal) -> No
     terminal.study("suggest", "harbour")
     shown = terminal.study("status", "harbour")
     assert "harbour: which of 36 points are above 20" in shown
-    assert "10 tickets, 10 of them kept for somebody" in shown
+    assert "10 (10 reserved)" in shown
     assert "next: tell the results of 10 open tickets" in shown
     terminal.study("withdraw", "harbour", 1, 2, "--reason", "no time")
     assert "0 in 1 plan, 2 withdrawn" in terminal.study("status", "harbour")

@@ -128,7 +128,7 @@ def test_when_everything_is_decided_it_says_so_and_writes_no_sheet(terminal: Ter
     assert ran.code == 0
     stop, doubt = ran.out.splitlines()
     assert stop == "nothing to measure now: every point is decided"
-    assert doubt.startswith("doubt: Threshold.value is -1000, but everything measured is between")
+    assert doubt.startswith("doubt: the level is -1000, but everything measured is between")
     assert not (terminal.folder / "next.csv").exists()
     found = terminal.data("study", "suggest", "harbour", "--csv", "next.csv")
     assert found["tickets"] == []

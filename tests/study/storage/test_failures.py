@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 import traceback
 from collections.abc import Iterator
@@ -13,8 +14,10 @@ import pytest
 
 from superlevel.study.storage import Note, Storage, StorageError, engines
 from superlevel.study.storage.address import parse
-from superlevel.study.storage.failures import explained, sentence
+from superlevel.study.storage.failures import explained, missing, sentence
+from superlevel.study.storage.repair import lost
 from superlevel.study.storage.sql import Sql
+from superlevel.study.storage.upgrades import check_current
 from superlevel.testing.logs import append, entry, study
 
 
@@ -111,8 +114,19 @@ def test_whatever_else_a_database_says_becomes_one_sentence(path: Path, storage:
         storage.leases("sea")
     assert said[0] == (
         f"sqlite:///{path} cannot be used (no such table: tickets): "
-        f"look for the reason with `superlevel doctor --store sqlite:///{path}`"
+        f"look for the reason with `superlevel doctor --store {shlex.quote(f'sqlite:///{path}')}`"
     )
+
+
+@pytest.mark.parametrize("store", ["sqlite:///my survey (1).db", "postgresql://ada@host/lab?a=b&options=-cx%3Dy"])
+def test_a_shell_takes_the_store_of_a_command_for_one_word(store: str) -> None:
+    address = parse(store)
+    said = [str(missing(address)), str(sentence(address, RuntimeError("odd"))), lost(store, "sea", 4)]
+    with pytest.raises(StorageError) as older:
+        check_current("0000", address)
+    for each in (*said, str(older.value)):
+        words = shlex.split(each.split("`")[1])
+        assert words[words.index("--store") + 1] == store
 
 
 def test_an_error_of_the_driver_itself_is_explained_too(path: Path) -> None:

@@ -138,6 +138,7 @@ def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This version, had it one more revision."""
     folder = tmp_path / "100% newer"
     shutil.copytree(upgrades.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "versions").chmod(0o700)  # copytree copies the mode too, and the project may be read-only
     (folder / "versions" / "v0002_second.py").write_text(SECOND)
     monkeypatch.setattr(upgrades, "FOLDER", folder)
     monkeypatch.setattr(schema, "REVISIONS", ("0001", "0002"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -39,6 +40,7 @@ def test_a_storage_stands_for_itself() -> None:
         ("sqlite://campaigns.db", "give three slashes and a file name"),
         ("sqlite:///camp\0aigns.db", "give three slashes and a file name"),
         ("sqlite://folder/campaigns.db", "give three slashes and a file name"),
+        ("sqlite:///~no such user/campaigns.db", "its ~ stands for no folder: give the whole path"),
     ],
 )
 def test_other_urls_are_refused_with_examples(store: str, remedy: str) -> None:
@@ -164,7 +166,8 @@ def test_an_empty_file_is_a_store_that_is_not_there_yet(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=f"whose folder is not there: make the folder {tmp_path}/deep first"):
+    sentence = f"whose folder is not there: make the folder {tmp_path}/deep first"
+    with pytest.raises(InputError, match=re.escape(sentence)):
         study(Sql(f"sqlite:///{tmp_path}/deep/store.db"))
 
 

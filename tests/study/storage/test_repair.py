@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -64,10 +66,10 @@ def test_a_damaged_page_is_explained_and_everything_before_it_can_be_read(path: 
         place = content.index(LOG[39].payload.encode())
         wipe(content, place // 4096)
     sentence = (
-        r"is damaged \(database disk image is malformed\): restore a copy, or rescue what can be read with "
-        f"`superlevel doctor --store sqlite:///{path} --rescue NEW_URL`"
+        "is damaged (database disk image is malformed): restore a copy, or rescue what can be read with "
+        f"`superlevel doctor --store {shlex.quote(f'sqlite:///{path}')} --rescue NEW_URL`"
     )
-    with pytest.raises(StorageError, match=sentence):
+    with pytest.raises(StorageError, match=re.escape(sentence)):
         storage.read("sea")
     assert any("is damaged" in problem for problem in storage.check())
     found = storage.readable("sea")

@@ -202,7 +202,7 @@ def opened(store: str, name: str, *, worker: str | None = None) -> tuple[Storage
 
 def me() -> str:
     """The same worker in every command of the same person."""
-    from superlevel.study.study import person  # noqa: PLC0415
+    from superlevel.study.checks import person  # noqa: PLC0415
 
     return person()
 
@@ -269,19 +269,24 @@ def labels_before(study: Study) -> str | None:
 def decide(study: Study, before: str | None) -> Decided:
     """Compute what is known now."""
     with working("computing what that decides"):
-        from superlevel.study.status import counts, reading  # noqa: PLC0415
+        from superlevel.study.status import by_points, counts, reading  # noqa: PLC0415
 
         known = reading(study.knowledge)
-    labels = known.labels
-    pairs = None if before is None else list(zip(before, labels, strict=True))
+    labels, n = known.labels, study.ledger.n
+    pairs = None if before is None else list(zip(by_points(before, n), by_points(labels, n), strict=True))
     return Decided(
         groups=counts(labels, study.ledger),
-        newly=None if pairs is None else sum(old == "?" != new for old, new in pairs),
-        revised=None if pairs is None else sum("?" != old != new for old, new in pairs),
+        newly=None if pairs is None else sum("?" in old and "?" not in new for old, new in pairs),
+        revised=None if pairs is None else sum(_is_revised(old, new) for old, new in pairs),
         stop=known.stop,
         contradicted=known.contradicted,
         doubts=known.doubts,
     )
+
+
+def _is_revised(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether a point has lost a label, or has another one, at any level."""
+    return any("?" != before != now for before, now in zip(old, new, strict=True))
 
 
 def way_out(store: str, storage: Storage, name: str) -> list[str]:

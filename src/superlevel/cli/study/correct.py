@@ -26,7 +26,7 @@ def run(
     """
     right = common.number("VALUE", value)
     deviation = None if noise is None else common.number("--noise", noise)
-    storage, study = common.opened(store, name)
+    _, study = common.opened(store, name)
     before = common.labels_before(study)
     study.correct(ticket, right, noise=deviation, reason=reason)
     console = common.screen()

@@ -13,7 +13,7 @@ from superlevel.cli.options import option
 from superlevel.cli.study import common
 from superlevel.domain import Domain
 from superlevel.errors import InputError
-from superlevel.fields import FIELDS
+from superlevel.fields import BY_NAME, FIELDS
 from superlevel.files import file_name
 from superlevel.problem import Problem
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from superlevel.study.study import Study
 
 AUTO = "auto"
+OPTIONS = {name: f"--{name}" for name in ("confidence", "rule", "batch", "seed", *BY_NAME)}
+OPTIONS |= {f"problem_{name}": f"--{name}" for name in BY_NAME}
+"""Fields of Python, and the options that give them."""
 
 
 def run(
@@ -44,8 +47,15 @@ def run(
             "linear; or auto, estimated from the measurements.",
         ),
     ] = AUTO,
-    noise: Annotated[str, option("noise", metavar="S")] = AUTO,
-    mean: Annotated[str | None, option("mean", "Default: estimated if the kernel is, else 0.", metavar="M")] = None,
+    noise: Annotated[str, option("noise", "Here it is a number, or auto.", metavar="S")] = AUTO,
+    mean: Annotated[
+        str | None,
+        option(
+            "mean",
+            "Here it is a number, or auto: it is estimated. Default: auto if the kernel is, else 0.",
+            metavar="M",
+        ),
+    ] = None,
     bound: Annotated[float | None, option("bound")] = None,
     delta: Annotated[float, option("delta")] = 0.1,
     method: Annotated[
@@ -90,7 +100,8 @@ def run(
     with common.given_as("--points"):
         domain = Domain.read(points, columns=columns)
     storage = common.storage_of(store)
-    with common.working("loading scipy and scikit-learn, and looking at the problem"):
+    loading = common.working("loading scipy and scikit-learn, and looking at the problem")
+    with loading, common.given_as("--points", **OPTIONS):
         if "kernel" not in given["fit"]:
             domain = Domain(domain.points, kernels.parse(kernel), names=domain.names)
         problem = Problem(
@@ -107,18 +118,17 @@ def run(
         from superlevel.study.study import Study  # noqa: PLC0415  slow to import, and --help needs none of it
 
         _check(method, confidence, problem, batch)
-        with common.given_as("--points", problem_bound="--bound", problem_norm="--norm", rule="--rule"):
-            study = Study.create(
-                storage,
-                name,
-                problem,
-                method="melk" if method is None else method,
-                confidence=confidence,
-                rule=rule,
-                seed=seed,
-                batch=batch,
-                lease=seconds,
-            )
+        study = Study.create(
+            storage,
+            name,
+            problem,
+            method="melk" if method is None else method,
+            confidence=confidence,
+            rule=rule,
+            seed=seed,
+            batch=batch,
+            lease=seconds,
+        )
         known = study.knowledge
     console = common.screen(as_json)
     common.say(console, f"created study {name!r} in {study.url}")
@@ -152,11 +162,14 @@ def _is_auto(text: str) -> bool:
 
 def _check(method: str | None, confidence: str | None, problem: Problem, batch: int | None) -> None:
     """Mistakes that concern several options, in the words of the command line."""
-    from superlevel.methods import CONFIDENCES, NAMES  # noqa: PLC0415
+    from superlevel.methods import CONFIDENCES  # noqa: PLC0415
     from superlevel.methods.make import as_confidence  # noqa: PLC0415
+    from superlevel.methods.table import row_of  # noqa: PLC0415
 
-    if method is not None and method not in NAMES:
-        raise InputError("--method", repr(method), f"choose out of {', '.join(NAMES)}")
+    try:
+        row_of("melk" if method is None else method, problem.goal)
+    except InputError as error:
+        raise InputError("--method", repr(method), error.remedy) from error
     kind = as_confidence(confidence) if confidence in CONFIDENCES else None
     if kind is not None and kind.given_only and problem.fit:
         raise InputError(f"--{problem.fit[0]}", AUTO, "a guarantee needs kernel, noise and mean: give a value")
@@ -170,13 +183,13 @@ def _rows(study: Study) -> list[tuple[str, str]]:
 
     ledger, known = study.ledger, study.knowledge
     given = ledger.created
-    defaults = {field.name: field.show(field.default) for field in FIELDS}
-    stated = [(name, text) for name, text in assumptions(ledger, known) if text != defaults.get(name)]
-    in_rounds = known.method is not None and known.method.confidence.in_rounds
+    confidence = None if known.method is None else known.method.confidence
+    usual = {field.name for field in FIELDS if given.problem[field.name] == field.default} - {"noise", "mean"}
+    usual -= frozenset() if confidence is None else confidence.uses & {"delta"}  # a promise states its probability
     return [
-        ("question", f"which of {common.plural(ledger.n, 'point')} are {ledger.goal.question}"),
+        ("question", ledger.goal.ask(ledger.n)),
         ("coordinates", ", ".join(given.names)),
-        *stated,
-        ("batches", "rounds" if in_rounds else f"of {given.batch:,}"),
+        *((name, text) for name, text in assumptions(ledger, known) if name not in usual),
+        ("batches", "rounds" if confidence is not None and confidence.in_rounds else f"of {given.batch:,}"),
         ("guarantee", guarantee(known.method)),
     ]

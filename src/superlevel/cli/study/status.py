@@ -34,7 +34,7 @@ def run(
     if as_json:
         return common.answer({**status.model_dump(mode="json"), "results_since": since})
     console = common.screen()
-    common.say(console, f"{name}: which of {common.plural(status.points, 'point')} are {status.question}")
+    common.say(console, f"{name}: {study.ledger.goal.ask(status.points)}")
     console.print(common.facts(_rows(status)))
     if not status.fresh:
         common.say(console, f"as of entry {status.read}: {_missing(since)}")

@@ -42,15 +42,16 @@ def run(
     ] = False,
     worker: common.Worker = None,
     lease: Annotated[
-        float | None, typer.Option(metavar="HOURS", help="How long they are kept for you. Default: as created.")
+        float | None, typer.Option(metavar="HOURS", help="How long they are reserved for you. Default: as created.")
     ] = None,
     store: common.Store = common.DEFAULT_STORE,
     as_json: common.Json = False,
 ) -> None:
     """Where to measure next, with the reason for each point.
 
-    The points are kept for you: nobody else gets them while the lease lasts, and until their results are told you get
-    the same ones again; -n asks for more. Where several people or instruments share one account, give each a --worker.
+    The points are reserved for you: nobody else gets them while the lease lasts, and until you tell their results you
+    get the same ones again; -n asks for more. Where several people or instruments share one account, give each a
+    --worker.
 
     Example: superlevel study suggest harbour -n 20 --csv sheet.csv
     """
@@ -122,7 +123,7 @@ def _remark(console: Console, study: Study, tickets: Tickets, mine: Collection[i
     elif again:
         common.say(console, f"{again:,} of these were suggested to you before and are still open")
     until = datetime.fromtimestamp(tickets[0].until).astimezone()
-    common.say(console, f"kept for you until {until:%Y-%m-%d %H:%M}; results are welcome later too")
+    common.say(console, f"reserved for you until {until:%Y-%m-%d %H:%M}; results are welcome later too")
 
 
 def _why(ticket: Ticket, reasons: Mapping[int, Reason], ledger: Ledger) -> str:

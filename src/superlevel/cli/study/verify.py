@@ -102,30 +102,38 @@ def _document(found: Verification) -> dict[str, object]:
 
 
 def _shown(storage: Storage, found: Verification, labels: Labels, file: Path) -> Finding:
-    """What a file says of some or all points, against the log."""
-    from superlevel.report.campaign import headings  # noqa: PLC0415
+    """What a file says of some or all points, against the log.
+
+    A file has the class of each point, and says nothing of the levels that are decided at an undecided one.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    from superlevel.goals import classes  # noqa: PLC0415
+    from superlevel.report.campaign import UNDECIDED_CLASS, headings  # noqa: PLC0415
     from superlevel.study.ledger import fold  # noqa: PLC0415
     from superlevel.study.verification import against  # noqa: PLC0415
 
     ledger = fold(storage.read(found.name))
     places, claimed = _claimed(file, ledger, headings(ledger.created.names))
-    every = labels.copy()
-    every[..., places] = claimed
+    lowest, highest = classes(labels)
+    logged = np.where(lowest == highest, lowest, UNDECIDED_CLASS).astype(np.int8)
+    every = logged.copy()
+    every[places] = claimed
     some = f", {len(places):,} of {ledger.n:,} points" if len(places) < ledger.n else ""
-    return against(labels, every, what=f"labels in {file}{some}")
+    return against(logged, every, what=f"labels in {file}{some}")
 
 
 def _claimed(file: Path, ledger: Ledger, names: tuple[str, ...]) -> tuple[Indices, Labels]:
-    """Which points a file speaks of, and which labels it gives them."""
+    """Which points a file speaks of, and (m,) the class that it gives each of them."""
     import numpy as np  # noqa: PLC0415
 
-    from superlevel.goals import labels_of  # noqa: PLC0415
+    from superlevel.report.campaign import UNDECIDED_CLASS  # noqa: PLC0415
     from superlevel.study.matching import match  # noqa: PLC0415
 
     table, points, groups = read_table(file), ledger.places, ledger.goal.groups
     (column,) = table.places([LABEL])
     coordinates = np.array(table.numbers(table.places(names)))
-    possible = {word: (c, c) for c, word in enumerate(groups)} | {"undecided": (0, len(groups) - 1)}
+    possible = {groups[c]: c for c in range(len(groups) - 1, 0, -1)} | {"undecided": UNDECIDED_CLASS, groups[0]: 0}
     claimed = []
     for row in table.rows:
         word = row.cells[column].lower()
@@ -143,5 +151,4 @@ def _claimed(file: Path, ledger: Ledger, names: tuple[str, ...]) -> tuple[Indice
             got = "at no point of the study" if place < 0 else "at a point that an earlier line has"
             raise InputError(f"{file}, line {row.line}", got, "give the file as `superlevel study export` writes it")
         seen.add(place)
-    lowest, highest = np.array(claimed, dtype=np.int8).reshape(-1, 2).T
-    return places, labels_of(lowest, highest, len(groups) - 1)
+    return places, np.array(claimed, dtype=np.int8)

@@ -20,7 +20,7 @@ def run(
 
     Example: superlevel study withdraw harbour 17 18 --reason "the probe was broken"
     """
-    storage, study = common.opened(store, name)
+    _, study = common.opened(store, name)
     before = common.labels_before(study)
     study.withdraw(tickets, reason=reason)
     console = common.screen()

@@ -87,7 +87,10 @@ def _path(store: str, url: URL) -> Path:
     if url.host or url.query or name == store or "\0" in name:
         remedy = "give three slashes and a file name, as in 'sqlite:///campaigns.db', or four for a whole path"
         raise InputError("store", repr(store), remedy)
-    return Path(name).expanduser().absolute()
+    try:
+        return Path(name).expanduser().absolute()
+    except RuntimeError as error:  # there is no such user, or no user here has a name
+        raise InputError("store", repr(store), "its ~ stands for no folder: give the whole path") from error
 
 
 def make_file(address: Address) -> bool:

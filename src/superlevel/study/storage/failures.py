@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,13 +71,13 @@ def sentence(address: Address, cause: BaseException) -> SuperlevelError:
     if address.is_folder:
         return InputError("store", f"{address.shown!r}, which is a folder", "give the name of a file in it")
     template = _postgres_template(cause) if address.path is None else _sqlite_template(cause)
-    words = template.format(why=_why(address, cause), url=address.shown, wait=engines.LOCK_TIMEOUT)
+    words = template.format(why=_why(address, cause), url=shlex.quote(address.shown), wait=engines.LOCK_TIMEOUT)
     return StorageError(f"{address.shown} {words}")
 
 
 def missing(address: Address) -> InputError:
     """There is no store here yet."""
-    remedy = f"make a store with its first study by `superlevel study create --store {address.shown}`"
+    remedy = f"make a store with its first study by `superlevel study create --store {shlex.quote(address.shown)}`"
     return InputError("store", f"{address.shown!r}, where nothing is stored yet", remedy)
 
 

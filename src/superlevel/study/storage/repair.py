@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from itertools import count, takewhile
 
@@ -27,7 +28,7 @@ def first_gap(seqs: Sequence[int], *, after: int, length: int) -> int | None:
 
 def lost(url: str, name: str, seq: int) -> str:
     """A sentence for an entry that is not there."""
-    command = f"superlevel doctor --store {url} --rescue NEW_URL"
+    command = f"superlevel doctor --store {shlex.quote(url)} --rescue NEW_URL"
     return f"{url} has lost entry {seq} of study {name!r}: restore a copy, or rescue what is before it with `{command}`"
 
 

@@ -7,6 +7,7 @@ store or to change its tables.
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,7 +45,7 @@ def find_revision(connection: Connection, address: Address) -> str | None:
 def check_current(revision: str, address: Address) -> None:
     """Refuse a store whose tables are older than this version."""
     if revision != schema.REVISIONS[-1]:
-        command = f"superlevel doctor --upgrade --store {address.shown}"
+        command = f"superlevel doctor --upgrade --store {shlex.quote(address.shown)}"
         raise StorageError(
             f"{address.shown} was written by an older version of superlevel: upgrade it with `{command}`"
         )

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from superlevel.arrays import Array, as_positive
 from superlevel.errors import InputError
-from superlevel.report.curves import SIZES, Style
+from superlevel.report.styles import SIZES, Style
 
 FACTORS = (1, 10, 100, 1000, 10_000)  # lines of so many times the lower bound
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from superlevel.arrays import Array
-from superlevel.confidence.deciding import narrowed
-from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Reading, Threshold
+from superlevel.goals import ABOVE, BELOW, UNDECIDED, Bounds, FractionOfMax, Threshold, apply_tolerance
 
 NUMBERS = st.floats(-10, 10, allow_subnormal=False)
 
@@ -19,21 +18,20 @@ def bounds(lower: Array | list[float], upper: Array | list[float]) -> Bounds:
 
 
 def labels(found: Bounds) -> list[int]:
-    n = len(found.lower)
-    start = Reading(labels=np.zeros(n, dtype=np.int8), undecided=np.ones(n, dtype=np.bool_))
-    return [int(label) for label in Threshold(0.0).read(start, found).labels]
+    goal = Threshold(0.0)
+    return [int(label) for label in goal.read(goal.unread(len(found.lower)), found).labels]
 
 
 def test_without_a_tolerance_bounds_are_what_they_were() -> None:
     given = bounds([-1.0, 0.5, -3.0], [1.0, 0.7, -0.1])
-    found = narrowed(given, 0.0)
+    found = apply_tolerance(given, 0.0)
     np.testing.assert_array_equal(found.lower, given.lower)
     np.testing.assert_array_equal(found.upper, given.upper)
     assert labels(found) == [UNDECIDED, ABOVE, BELOW]
 
 
 def test_a_tolerance_moves_both_ends_inwards() -> None:
-    found = narrowed(bounds([-1.0, -0.2], [1.0, 3.0]), 0.25)
+    found = apply_tolerance(bounds([-1.0, -0.2], [1.0, 3.0]), 0.25)
     np.testing.assert_allclose(found.lower, [-0.75, 0.05])
     np.testing.assert_allclose(found.upper, [0.75, 2.75])
     assert labels(found) == [UNDECIDED, ABOVE]
@@ -44,23 +42,23 @@ def test_a_tolerance_moves_both_ends_inwards() -> None:
     [(-0.1, 0.2, ABOVE), (-0.2, 0.1, BELOW), (-0.1, 0.1, BELOW), (0.0, 0.0, BELOW), (1e-9, 1e-9, ABOVE)],
 )
 def test_where_the_tolerance_rules_out_both_sides_the_middle_decides(lower: float, upper: float, label: int) -> None:
-    assert labels(narrowed(bounds([lower], [upper]), 0.25)) == [label]
+    assert labels(apply_tolerance(bounds([lower], [upper]), 0.25)) == [label]
 
 
 def test_a_value_that_is_known_to_be_the_level_is_not_above_it() -> None:
-    found = narrowed(bounds([0.0, -1.0, 2.0, -2.0], [0.0, 1.0, 2.0, -2.0]), 0.0)
+    found = apply_tolerance(bounds([0.0, -1.0, 2.0, -2.0], [0.0, 1.0, 2.0, -2.0]), 0.0)
     assert labels(found) == [BELOW, UNDECIDED, ABOVE, BELOW]
 
 
 def test_an_end_at_the_level_decides_nothing() -> None:
-    assert labels(narrowed(bounds([0.0, -1.0], [1.0, 0.0]), 0.0)) == [UNDECIDED, UNDECIDED]
+    assert labels(apply_tolerance(bounds([0.0, -1.0], [1.0, 0.0]), 0.0)) == [UNDECIDED, UNDECIDED]
 
 
 @given(NUMBERS, st.floats(0, 10), st.floats(0, 2), st.floats(0, 1))
 def test_no_label_is_wrong_by_more_than_the_tolerance(lower: float, width: float, tolerance: float, at: float) -> None:
     upper = lower + width
     value = min(max(lower + at * width, lower), upper)
-    (label,) = labels(narrowed(bounds([lower], [upper]), tolerance))
+    (label,) = labels(apply_tolerance(bounds([lower], [upper]), tolerance))
     slack = 1e-12
     if label == ABOVE:
         assert value > -tolerance - slack
@@ -75,36 +73,36 @@ def test_no_label_is_wrong_by_more_than_the_tolerance(lower: float, width: float
 @given(NUMBERS, st.floats(0, 10), st.floats(0, 2), st.floats(0, 2))
 def test_a_larger_tolerance_never_leaves_more_undecided(lower: float, width: float, small: float, more: float) -> None:
     given = bounds([lower], [lower + width])
-    (before,), (after,) = labels(narrowed(given, small)), labels(narrowed(given, small + more))
+    (before,), (after,) = labels(apply_tolerance(given, small)), labels(apply_tolerance(given, small + more))
     assert before == UNDECIDED or after != UNDECIDED
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.5])
 def test_what_nothing_is_known_of_stays_undecided(tolerance: float) -> None:
     nothing = bounds([-np.inf, -np.inf], [np.inf, np.inf])
-    assert labels(narrowed(nothing, tolerance)) == [UNDECIDED, UNDECIDED]
+    assert labels(apply_tolerance(nothing, tolerance)) == [UNDECIDED, UNDECIDED]
     unsaid = bounds([np.nan, 1.0, 0.0], [np.nan, 2.0, 0.0])
-    assert labels(narrowed(unsaid, tolerance))[:2] == [UNDECIDED, ABOVE]
+    assert labels(apply_tolerance(unsaid, tolerance))[:2] == [UNDECIDED, ABOVE]
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.5])
 def test_known_directions_beside_those_that_nothing_is_known_of_are_decided(tolerance: float) -> None:
-    found = narrowed(bounds([-np.inf, 1.0, -2.0], [np.inf, 1.0, -2.0]), tolerance)
+    found = apply_tolerance(bounds([-np.inf, 1.0, -2.0], [np.inf, 1.0, -2.0]), tolerance)
     assert labels(found) == [UNDECIDED, ABOVE, BELOW]
 
 
 def test_pairs_are_narrowed_like_points() -> None:
     values = np.array([1.0, 0.9, 0.2])
     differences = values[:, None] - 0.5 * values
-    found = narrowed(bounds(differences - 0.06, differences + 0.06), 0.05)
-    start = Reading(labels=np.zeros(3, dtype=np.int8), undecided=np.ones((3, 3), dtype=np.bool_))
+    found = apply_tolerance(bounds(differences - 0.06, differences + 0.06), 0.05)
+    start = FractionOfMax(0.5).unread(3)
     assert FractionOfMax(0.5).read(start, found).labels.tolist() == [ABOVE, ABOVE, BELOW]
-    known = narrowed(bounds(differences, differences), 0.0)
+    known = apply_tolerance(bounds(differences, differences), 0.0)
     assert FractionOfMax(0.5).read(start, known).labels.tolist() == [ABOVE, ABOVE, BELOW]
 
 
 def test_what_was_given_is_not_changed() -> None:
     given = bounds([-1.0, 0.0], [1.0, 0.0])
-    narrowed(given, 0.3)
+    apply_tolerance(given, 0.3)
     assert given.lower.tolist() == [-1.0, 0.0]
     assert given.upper.tolist() == [1.0, 0.0]

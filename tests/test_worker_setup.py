@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from superlevel.errors import AssumptionWarning
-from superlevel.reproduce.worker_setup import quiet
+from superlevel.worker_setup import quiet
 
 
 def threads() -> int:

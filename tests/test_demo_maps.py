@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from superlevel.report.curves import style_of
-from superlevel.report.sea import DEEP, FACES, LAND, SHALLOW, WRONG, Chart, Panel, draw_sea, kinds
+from superlevel.demo.maps import DEEP, FACES, LAND, SHALLOW, WRONG, Chart, Panel, draw_sea, kinds
+from superlevel.reproduce.drawing.curves import style_of
 
 # One row of land, and then depths on either side of 20 m.
 CHART = Chart(

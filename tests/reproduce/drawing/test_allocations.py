@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from superlevel.arrays import Array, Mask, normalised
 from superlevel.errors import InputError
-from superlevel.report.allocations import SHARES, SMALLEST, Allocation, draw_allocations
+from superlevel.reproduce.drawing.allocations import SHARES, SMALLEST, Allocation, draw_allocations
 
 FIRST, SECOND = np.linspace(0.0, 1.0, 6), np.linspace(2.0, 3.5, 8)
 SIZE = FIRST.size * SECOND.size

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.transforms import BboxBase
 
 from superlevel.errors import InputError
-from superlevel.report.curves import PLACES, STYLES, Curve, Panel, draw_panels, style_of
+from superlevel.reproduce.drawing.curves import PLACES, STYLES, Curve, Panel, draw_panels, style_of
 
 LABELS = ("MELK", "MELK, average", "TruVar", "LSE", "uniform")
 

@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,51 +14,30 @@ from matplotlib.lines import Line2D
 
 from superlevel.arrays import Array, Indices, as_count, as_floats, as_number, as_vector
 from superlevel.errors import InputError
-
-LineStyle: TypeAlias = Literal["-"] | tuple[float, tuple[float, ...]]
+from superlevel.report.styles import (
+    BLACK,
+    BLUE,
+    DASHDOT,
+    DASHDOTDOT,
+    DASHED,
+    DOTTED,
+    GREEN,
+    GREY,
+    LONG,
+    NAVY,
+    ORANGE,
+    PURPLE,
+    RULE,
+    SOLID,
+    THICK,
+    VERMILION,
+    LineStyle,
+    Style,
+)
 
 PLACES = 11  # markers and error bars of a curve: enough to tell it by, few enough to see the others
 GOLDEN = 0.5 * (5**0.5 - 1)  # consecutive multiples are far apart modulo 1
-SIZES = {"*": 9.0, "P": 7.2, "^": 6.8, "v": 6.8, "<": 6.8, ">": 6.8}  # in points, where 5.5 would look smaller
 
-
-@dataclass(frozen=True)
-class Style:
-    """How one method is drawn."""
-
-    color: str
-    linestyle: LineStyle
-    marker: str
-    width: float = 1.3
-    filled: bool = True
-    """Whether the marker is; variants of a method have open ones."""
-
-    def line(self) -> dict[str, Any]:
-        """What ``plot`` takes."""
-        return {
-            "color": self.color,
-            "linestyle": self.linestyle,
-            "linewidth": self.width,
-            "marker": self.marker,
-            "markersize": SIZES.get(self.marker, 5.5),
-            "markerfacecolor": self.color if self.filled else "white",
-            "markeredgecolor": "white" if self.filled else self.color,  # white parts it from lines that pass below
-            "markeredgewidth": 0.5 if self.filled else 1.0,
-        }
-
-
-SOLID: Final = "-"
-DASHED = (0.0, (4.0, 1.6))
-LONG = (0.0, (7.0, 2.0))
-DOTTED = (0.0, (1.0, 1.2))
-DASHDOT = (0.0, (6.0, 1.5, 1.0, 1.5))
-DASHDOTDOT = (0.0, (6.0, 1.5, 1.0, 1.5, 1.0, 1.5))
-
-# Okabe and Ito's colours, some of them darkened or lightened until no two are equally light, so that they stay apart in
-# grey print and for any colour vision.
-BLACK, NAVY, GREEN, BLUE = "#000000", "#12306b", "#006247", "#0072b2"
-VERMILION, PURPLE, ORANGE, GREY = "#d55e00", "#cc79a7", "#dd9500", "#b3b3b3"
-THICK = 2.0
 
 STYLES: dict[str, Style] = {
     "MELK": Style(BLACK, SOLID, "o", THICK),
@@ -91,7 +69,6 @@ OTHER_COLORS = ("#7f4f24", "#5e4b8b", "#5f8f2f", "#8c2d5a")
 OTHER_LINES: tuple[LineStyle, ...] = (SOLID, DASHED, DOTTED, LONG, DASHDOT)
 OTHER_MARKERS = "d8HX*P"
 
-RULE: dict[str, Any] = {"color": "0.25", "linewidth": 1.1, "zorder": 1.5}
 RULES: tuple[LineStyle, ...] = ((0.0, (2.0, 2.0)), SOLID, (0.0, (7.0, 3.0)), (0.0, (1.0, 3.0)))
 
 

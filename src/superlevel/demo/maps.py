@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 
 from superlevel.arrays import Array, Indices, Mask
-from superlevel.report.curves import style_of
+from superlevel.reproduce.drawing.curves import style_of
 
 # From light to dark, so that they stay apart in grey print; what is mislabelled is darkest.
 FACES = {"shallow": "#e9f2fa", "land": "#c9c5bd", "deep": "#6497c8", "mislabelled": "#8c0018"}

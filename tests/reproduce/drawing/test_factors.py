@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from superlevel.arrays import Array
 from superlevel.errors import InputError
-from superlevel.report.curves import BLACK, BLUE, SOLID, Style
-from superlevel.report.factors import FACTORS, Cloud, draw_factors
+from superlevel.report.styles import BLACK, BLUE, SOLID, Style
+from superlevel.reproduce.drawing.factors import FACTORS, Cloud, draw_factors
 
 STYLE = Style(BLACK, SOLID, "o")
 

@@ -1,0 +1,195 @@
+"""A campaign as one record that JSON can hold: all that a status, a report, the command line or a web page shows.
+
+>>> StudyView.model_validate_json(view.model_dump_json()) == view     # doctest: +SKIP
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from superlevel.arrays import Array
+from superlevel.findings import Verdict
+from superlevel.goals import classes
+from superlevel.records import Stop
+from superlevel.study import status
+from superlevel.study.assumptions import assumptions, guarantee
+from superlevel.study.picture import progress, reasons
+from superlevel.study.replay import Knowledge
+from superlevel.study.status import Status
+from superlevel.study.stopping import since
+from superlevel.study.storage.protocol import Lease
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class OpenTicket(_Record):
+    """A measurement that waits for its result."""
+
+    ticket: int
+    point: int
+    worker: str | None
+    """Who it is reserved for; None where nobody has it."""
+    until: float | None
+    """When the reservation ends, in seconds since 1970."""
+    serves: tuple[tuple[int, float], ...]
+    """The undecided points that it serves most, and the share of each one's variance that it removes."""
+
+
+class Found(_Record):
+    """What the measurements say of one assumption."""
+
+    assumption: str
+    verdict: Verdict
+    number: float
+    sentence: str
+
+
+class Assumed(_Record):
+    """A field of the problem or of the method, in words."""
+
+    name: str
+    value: str
+
+
+class Progress(_Record):
+    """How many points were undecided after so many measurements."""
+
+    measurements: int
+    undecided: int
+
+
+class Points(_Record):
+    """One list for each column; all have n entries, in the order of the domain."""
+
+    coordinates: list[list[float]]
+    label: list[str]
+    """The name of the class, or undecided."""
+    lowest: list[int]
+    """The lowest class that is still possible, from 0."""
+    highest: list[int]
+    measurements: list[int]
+    average: list[float | None]
+    """The mean of the measurements."""
+    estimate: list[float | None]
+    lower: list[float | None]
+    """The interval of f; None where there is none, or it has no end on that side."""
+    upper: list[float | None]
+    probability: list[list[float]] | None
+    """For each level, the probability that f is above it; None where the confidence has no model of f."""
+    decided: list[int | None]
+    """How many measurements there were when the point got its label; None where it is undecided."""
+
+
+class StudyView(_Record):
+    """Everything that is shown of a campaign, as of one entry of its log."""
+
+    status: Status
+    head: str
+    """The digest of the last entry that it is from."""
+    goal: dict[str, Any]
+    levels: tuple[float, ...]
+    """Where the levels are, or are estimated to be."""
+    groups: tuple[str, ...]
+    """The name of each class, from the lowest."""
+    names: tuple[str, ...]
+    """Of the coordinates."""
+    points: Points
+    tickets: tuple[OpenTicket, ...]
+    guarantee: str
+    """In which sense the labels are right."""
+    assumptions: tuple[Assumed, ...]
+    findings: tuple[Found, ...]
+    doubts: tuple[str, ...]
+    progress: tuple[Progress, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas frame with a line for every point."""
+        import pandas as pd  # noqa: PLC0415  an optional package
+
+        columns = self.points.model_dump(exclude={"coordinates", "probability"})
+        for level, chances in zip(self.levels, self.points.probability or [], strict=False):
+            columns[f"probability above {level:g}"] = chances
+        frame = pd.DataFrame(self.points.coordinates, columns=list(self.names))
+        return pd.concat([frame, pd.DataFrame(columns)], axis=1)
+
+
+def view(name: str, known: Knowledge, leases: Mapping[int, Lease | None]) -> StudyView:
+    """What is known, and who holds which open ticket."""
+    ledger = known.ledger
+    found = () if known.state is None else known.state.belief.findings
+    return StudyView(
+        status=status.of(name, ledger, leases, status.reading(known)),
+        head=ledger.head,
+        goal=ledger.created.goal,
+        levels=known.levels,
+        groups=ledger.goal.groups,
+        names=tuple(ledger.created.names),
+        points=_points(known),
+        tickets=_tickets(known, leases),
+        guarantee=f"none: {known.stop}" if known.stop is Stop.CONTRADICTED else guarantee(known.method),
+        assumptions=tuple(Assumed(name=field, value=value) for field, value in assumptions(ledger, known)),
+        findings=tuple(Found(**vars(finding)) for finding in found),
+        doubts=known.doubts,
+        progress=tuple(Progress(measurements=count, undecided=left) for count, left in progress(known)),
+    )
+
+
+def _points(known: Knowledge) -> Points:
+    ledger, state = known.ledger, known.state
+    lowest, highest = classes(known.labels)
+    words = [ledger.goal.groups[c] if c == d else "undecided" for c, d in zip(lowest, highest, strict=True)]
+    bounds = None if state is None else state.belief.bounds()
+    return Points(
+        coordinates=ledger.created.points,
+        label=words,
+        lowest=lowest.tolist(),
+        highest=highest.tolist(),
+        measurements=ledger.counts.tolist(),
+        average=_numbers(ledger.averages, ledger.n),
+        estimate=_numbers(known.mean, ledger.n),
+        lower=_numbers(None if bounds is None else bounds.lower, ledger.n),
+        upper=_numbers(None if bounds is None else bounds.upper, ledger.n),
+        probability=_probabilities(known),
+        decided=[None if when < 0 else when for when in since(known).tolist()],
+    )
+
+
+def _probabilities(known: Knowledge) -> list[list[float]] | None:
+    if known.state is None:
+        return None
+    chances = [known.state.belief.probability(level) for level in known.levels]
+    return [each.tolist() for each in chances if each is not None] or None
+
+
+def _tickets(known: Knowledge, leases: Mapping[int, Lease | None]) -> tuple[OpenTicket, ...]:
+    served = {reason.ticket: reason.serves for reason in reasons(known)}
+    found = []
+    for ticket in known.ledger.open.tolist():
+        lease = leases.get(ticket)
+        found.append(
+            OpenTicket(
+                ticket=ticket,
+                point=int(known.ledger.point[ticket - 1]),
+                worker=None if lease is None else lease.worker,
+                until=None if lease is None else lease.until,
+                serves=served.get(ticket, ()),
+            )
+        )
+    return tuple(found)
+
+
+def _numbers(values: Array | None, n: int) -> list[float | None]:
+    """None where there is no number, or an infinite one: JSON has neither."""
+    if values is None:
+        return [None] * n
+    return [float(value) if np.isfinite(value) else None for value in values]
