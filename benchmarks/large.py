@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 import warnings
-from typing import Any
 
 import numpy as np
 from matplotlib import cbook
@@ -22,6 +21,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from timing import timed
 
 import superlevel as sl
+from superlevel.rules.covariances import AverageCase
+from superlevel.rules.design import WorstCase
 
 KERNELS = {"rough": ConstantKernel(25.0) * Matern(0.1, nu=1.5), "smooth": ConstantKernel(25.0) * RBF(0.05)}
 CASES = (
@@ -30,10 +31,11 @@ CASES = (
     ("melk", "worst"),
     *((n, "") for n in ("straddle", "lse", "truvar", "rmile")),
 )
+RULES = {"average": AverageCase(rtol=0.1), "worst": WorstCase(rtol=0.1)}
 WARM = 5
 
 
-def one(name: str, criterion: str, kernel: str) -> str:
+def one(name: str, rule: str, kernel: str) -> str:
     """Times and memory of one method."""
     with np.load(cbook.get_sample_data("topobathy.npz", asfileobj=False)) as file:
         height = file["topo"].astype(np.float64)
@@ -46,8 +48,7 @@ def one(name: str, criterion: str, kernel: str) -> str:
     start = time.perf_counter()
     domain = sl.Domain(places, kernel=KERNELS[kernel])
     problem = sl.Problem(domain, goal=sl.Threshold(np.sqrt(20.0)), noise=0.3)
-    options: dict[str, Any] = {"criterion": criterion, "rtol": 0.1} if criterion else {}
-    method = sl.methods.make(name, problem, batch=10, **options)
+    method = sl.methods.make(name, problem, batch=10, rule=RULES.get(rule, rule or None))
     state = method.init()
     plan = method.ask(state)
     first = time.perf_counter() - start
@@ -59,7 +60,7 @@ def one(name: str, criterion: str, kernel: str) -> str:
         seconds.append(time.perf_counter() - start)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return (
-        f"{kernel:6} {name:9}{criterion:8} first {first:5.2f} s ({first / unit:4.0f} products), "
+        f"{kernel:6} {name:9}{rule:8} first {first:5.2f} s ({first / unit:4.0f} products), "
         f"then {np.median(seconds):5.2f} s ({np.median(seconds) / unit:4.0f}), {memory:.2f} GB"
     )
 
@@ -70,8 +71,8 @@ def main() -> None:
         print(one(*sys.argv[1:]))
         return
     for kernel in KERNELS:
-        for name, criterion in CASES:
-            subprocess.run([sys.executable, __file__, name, criterion, kernel], check=True)
+        for name, rule in CASES:
+            subprocess.run([sys.executable, __file__, name, rule, kernel], check=True)
 
 
 if __name__ == "__main__":

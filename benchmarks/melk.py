@@ -47,7 +47,7 @@ def linear(repeat: int) -> None:
     for name, goal in (("melk", sl.Threshold(0.5)), ("milk", sl.FractionOfMax(0.5))):
         for schedule in ("paper", "tight"):
             problem = sl.Problem(sl.Domain(arms), goal=goal, noise=1.0, bound=1.0, delta=0.1)
-            method = sl.methods.make(name, problem, schedule=schedule)
+            method = sl.methods.make(name, problem, confidence=sl.Rips(schedule=schedule))
             run = sl.simulate(method, oracle)
             _, took = timed(partial(sl.simulate, method, oracle), repeat)
             rng = np.random.default_rng(0)
@@ -104,7 +104,7 @@ def large() -> None:
         ridge=1e-4,
     )
     started = time.perf_counter()
-    run = sl.simulate(sl.methods.make("milk", problem), sl.oracles.Gaussian(truth, noise=0.1))
+    run = sl.simulate(sl.methods.make("milk", problem, confidence="rips"), sl.oracles.Gaussian(truth, noise=0.1))
     took = time.perf_counter() - started
     _, drawing = timed(partial(np.random.default_rng(0).standard_normal, run.samples), 3)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

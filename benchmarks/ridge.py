@@ -18,7 +18,7 @@ from timing import timed
 
 import superlevel as sl
 from superlevel.arrays import Array, Indices
-from superlevel.confidence.ridge import Ridge
+from superlevel.confidence.ridge import RidgeBelief
 from superlevel.records import State
 
 POINTS, NOISE, MEASURED, FEW, BATCH, REPEAT = 1000, 0.5, 10**5, 1000, 100, 15
@@ -36,20 +36,20 @@ def step(kernel: Kernel) -> None:
     points, centres, heights = rng.random((POINTS, 2)), rng.random((10, 2)), rng.standard_normal(10)
     f, norm = kernel(points, centres) @ heights, float(np.sqrt(heights @ kernel(centres) @ heights))
     problem = sl.Problem(sl.Domain(points, kernel=kernel), goal=sl.Threshold(0.5), noise=NOISE, norm=norm)
-    method = sl.methods.make("melk", problem, confidence="ridge", batch=BATCH, growth=1.0)
+    method = sl.methods.make("melk", problem, confidence=sl.Ridge(growth=1.0), batch=BATCH)
     indices = rng.integers(0, POINTS, MEASURED)
     values = f[indices] + NOISE * rng.standard_normal(MEASURED)
     state, early = (prepared(method, indices[:count], values[:count], f) for count in (MEASURED, FEW))
     plan, first = method.ask(state), method.ask(early)
-    confidence = method.confidence
-    assert isinstance(confidence, Ridge)
-    rows = confidence.features.array[indices] / NOISE
+    assert isinstance(method.prior, RidgeBelief)
+    features = method.prior.setting.features
+    rows = features.array[indices] / NOISE
     with threadpool_limits(1):
         _, asking = timed(lambda: method.ask(state), REPEAT)
         _, telling = timed(lambda: method.tell(state, plan, f[plan.indices]), REPEAT)
         _, before = timed(lambda: method.tell(early, first, f[first.indices]), REPEAT)
-        _, rowwise = timed(lambda: regression(rows, values / NOISE, confidence.features.array), 2)
-    both, rank = asking + telling, confidence.features.rank
+        _, rowwise = timed(lambda: regression(rows, values / NOISE, features.array), 2)
+    both, rank = asking + telling, features.rank
     print(
         f"  {kernel!s:33} rank {rank:3}: {1e3 * both:4.0f} ms, {both / 0.1:4.2f} tenths of a second; tell "
         f"{rowwise / telling:3.0f} times faster than on all rows, {telling / before:.2f} times its time at {FEW:,}"

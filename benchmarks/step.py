@@ -24,8 +24,9 @@ from timing import timed
 
 import superlevel as sl
 from superlevel.arrays import Array, Indices, Mask
-from superlevel.records import State
-from superlevel.rules.design import DesignRule, targets
+from superlevel.confidence.posterior import GaussianBelief
+from superlevel.records import State, View
+from superlevel.rules.design import WorstCase, _InFeatures
 
 POINTS, LENGTH, NOISE, ABOVE, MEASURED, BETA = 700, 0.1, 0.2, 0.3, 500, 3.0
 REPEAT = 200
@@ -51,11 +52,11 @@ def main() -> None:
 
 def step(name: str, problem: sl.Problem, indices: Indices, values: Array) -> None:
     """Print how much faster one step is."""
-    plain = False if name.startswith("lse") else None  # a refit knows no earlier intervals
-    method = sl.methods.make(name, problem, batch=1, intersected=plain)
+    # without intersected intervals, because a refit knows no earlier ones
+    method = sl.methods.make(name, problem, batch=1, confidence=sl.Posterior())
     state = told(method, indices, values)
-    assert state.posterior is not None
-    rough = state.posterior.roughness
+    assert isinstance(state.belief, GaussianBelief)
+    rough = state.belief.posterior.roughness
 
     def ours() -> State:
         return method.tell(state, method.ask(state), values[:1])[0]
@@ -67,7 +68,7 @@ def step(name: str, problem: sl.Problem, indices: Indices, values: Array) -> Non
         _, fast = timed(ours, REPEAT)
         chosen, slow = timed(theirs, 3)
     same = "" if name == "uniform" or chosen == int(method.ask(state).indices[0]) else "  (another point!)"
-    goal = "max" if isinstance(problem.goal, sl.FractionOfMax) else "level"
+    goal = "max" if problem.goal.implicit else "level"
     print(f"  {name:12} {goal:5} {slow / fast:6.0f} times faster  ({slow * 1e3:.1f} ms, {fast * 1e3:.2f} ms){same}")
 
 
@@ -95,16 +96,16 @@ def refitted(name: str, problem: sl.Problem, data: tuple[Indices, Array], rough:
         variance, covariance = deviation**2, np.empty((0, 0))
     deviation = np.sqrt(variance)
     upper, lower = mean + BETA * deviation, mean - BETA * deviation
-    goal = problem.goal
-    if isinstance(goal, sl.FractionOfMax):
-        share = 1 - goal.epsilon
+    if problem.goal.implicit:
+        share = problem.goal.share
         measured = np.bincount(indices, minlength=POINTS) / noise
         if name == "milk":
             return _pairwise(mean, covariance, share, (measured, rough))
         undecided = (upper > share * lower.max()) & (lower < share * upper.max())
         among = undecided | (upper >= lower.max()) if undecided.any() else undecided
         return np.where(among, upper - lower, -1.0) if name == "lse-imp" else _drop(among, covariance, noise)
-    level, undecided = goal.value, (lower <= goal.value) & (upper >= goal.value)
+    (level,) = problem.goal.levels
+    undecided = (lower <= level) & (upper >= level)
     ambiguity = np.minimum(upper - level, level - lower)
     scores: dict[str, Callable[[], Array]] = {
         "lse": lambda: np.where(undecided, ambiguity, -np.inf),
@@ -151,28 +152,38 @@ def _rmile(gap: Array, covariance: Array, noise: float) -> Array:
     return np.asarray(np.maximum(gains, 1e-6 / np.sqrt(variance).max() * np.sqrt(variance)))
 
 
+def designed(rule: WorstCase, view: View) -> sl.design.Design:
+    """The design that a rule chooses."""
+    found = rule.choose(view).certificate
+    assert found is not None
+    return found
+
+
 def one_design() -> None:
     """Print how much faster one design of batched MELK is, and how good both are."""
     places = np.linspace(0, 1, 400)
     problem = sl.Problem(sl.Domain(places, kernel=RBF(0.05)), goal=sl.Threshold(0.0), noise=1.0)
-    method = sl.methods.make("melk", problem, batch=10, criterion="worst")
-    assert isinstance(method.rule, DesignRule)
-    rule = method.rule
+    method = sl.methods.make("melk", problem, batch=10, rule="worst")
+    assert isinstance(method.rule, WorstCase)
     undecided = np.abs(places - 0.5) < 0.4
+    state = method.init()
+    some = replace(state, reading=replace(state.reading, undecided=undecided))
     print("one design of batched MELK at 400 points, 320 of them undecided, against Frank-Wolfe with 500 steps")
     for phase in (1, 10, 100):
-        ridge = rule.ridge / phase
-        first = rule.aim(np.ones(400, dtype=np.bool_), phase=phase)
+        view = method.view(some, phase=phase)
+        posed = method.rule._posed(view)
+        assert isinstance(posed, _InFeatures)
+        first = designed(method.rule, method.view(state, phase=phase))
         frank_wolfe = partial(
             sl.design.solve,
-            rule.features,
-            targets(problem.goal, undecided),
-            ridge=ridge,
+            posed.features,
+            sl.design.targets(0.0, undecided),
+            ridge=posed.ridge,
             method=sl.design.FrankWolfe(iterations=500),
         )
         with threadpool_limits(1):
-            cold, fast = timed(partial(rule.aim, undecided, phase=phase), 20)
-            warm, warm_fast = timed(partial(rule.aim, undecided, phase=phase, start=first), 20)
+            cold, fast = timed(partial(designed, method.rule, view), 20)
+            warm, warm_fast = timed(partial(designed, method.rule, replace(view, start=first)), 20)
             paper, slow = timed(frank_wolfe, 2)
         print(
             f"  batch {phase:3}: {slow / fast:5.0f} times faster cold, {slow / warm_fast:5.0f} warm  "

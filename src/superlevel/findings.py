@@ -45,5 +45,6 @@ def contradicting(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def new(findings: Iterable[Finding], before: Iterable[Finding]) -> tuple[Finding, ...]:
     """Those that contradict an assumption which nothing contradicted before."""
-    known = {finding.assumption for finding in contradicting(before)}
-    return tuple(finding for finding in contradicting(findings) if finding.assumption not in known)
+    found = contradicting(findings)
+    known = {finding.assumption for finding in contradicting(before)} if found else set()
+    return tuple(finding for finding in found if finding.assumption not in known)

@@ -385,7 +385,8 @@ class View:
     def samples(self, value: float = math.nan) -> int:
         """The number of measurements of this phase, for a design of this value where it depends on one."""
         undecided = int(np.count_nonzero(self.undecided))
-        need = Need(phase=self.phase, value=value, directions=undecided, begun=int(self.begun.sum()))
+        begun = len(self.pending) + int(self.belief.counts.sum())
+        need = Need(phase=self.phase, value=value, directions=undecided, begun=begun)
         return self.sizes.samples(need)
 
 

@@ -27,27 +27,34 @@ class Explicit(Goal):
 
     def read(self, reading: Reading, bounds: Bounds, *, tolerance: float = 0.0) -> Reading:
         """The for-loop of Algorithm 1 (MELK), once for each level: bounds (n,) of f decide the undecided points."""
-        levels = np.array(self.levels)[:, None]
+        levels = self._column
         deciding = apply_tolerance(Bounds(lower=bounds.lower - levels, upper=bounds.upper - levels), tolerance)
-        rows = np.atleast_2d(reading.labels)
-        still = (rows == UNDECIDED) & reading.undecided
-        labels = declared(rows, above=still & (deciding.lower > 0), below=still & (deciding.upper < 0))
-        undecided = reading.undecided & (labels == UNDECIDED).any(axis=0)
-        return Reading(labels=labels.reshape(reading.labels.shape), undecided=undecided)
+        still = (reading.labels == UNDECIDED) & reading.undecided
+        labels = declared(reading.labels, above=still & (deciding.lower > 0), below=still & (deciding.upper < 0))
+        left = labels == UNDECIDED
+        return Reading(labels=labels, undecided=reading.undecided & (left if left.ndim == 1 else left.any(axis=0)))
 
     def signs(self, f: Array) -> Labels:
-        rows = np.where(f > np.array(self.levels)[:, None], ABOVE, BELOW).astype(np.int8)
-        return frozen(rows[0] if len(rows) == 1 else rows)
+        return frozen(np.where(f > self._column, ABOVE, BELOW).astype(np.int8))
 
     def margins(self, f: Array) -> Array:
-        return np.asarray(np.abs(f - np.array(self.levels)[:, None]).min(axis=0))
+        distances = np.abs(f - self._column)
+        return distances if distances.ndim == 1 else np.asarray(distances.min(axis=0))
 
     def gaps(self, values: Array, labels: Labels, /) -> Array:
         """(n,) the distance from the nearest level that is undecided; where none is, from the nearest of all."""
-        distances = np.abs(values - np.array(self.levels)[:, None])
-        still = np.atleast_2d(labels) == UNDECIDED
+        distances = np.abs(values - self._column)
+        if distances.ndim == 1:
+            return distances
+        still = labels == UNDECIDED
         still |= ~still.any(axis=0)
         return np.asarray(np.where(still, distances, np.inf).min(axis=0))
+
+    @property
+    def _column(self) -> float | Array:
+        """The level, or (k, 1) levels: a difference with (n,) values has the shape of the labels."""
+        levels = self.levels
+        return levels[0] if len(levels) == 1 else np.array(levels)[:, None]
 
     def critical(self, f: Array) -> tuple[tuple[float, Array], ...]:
         return ((1.0, self.margins(f)),)

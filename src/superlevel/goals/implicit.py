@@ -107,7 +107,9 @@ class FractionOfMax(Implicit):
         """
         deciding = apply_tolerance(bounds, tolerance)
         below = np.asarray((reading.undecided & (deciding.upper < 0)).any(axis=1))
-        beaten = np.asarray((reading.undecided & (bounds.upper < 0)).any(axis=1))
+        beaten = below
+        if deciding is not bounds:  # pairs are many: no pass over them that changes nothing
+            beaten = np.asarray((reading.undecided & (bounds.upper < 0)).any(axis=1))
         left = reading.undecided & ~(deciding.lower > 0)
         left[below, :] = False
         left[:, beaten] = False

@@ -50,14 +50,15 @@ def apply_tolerance(bounds: Bounds, tolerance: float) -> Bounds:
         lower, upper = lower + tolerance, upper - tolerance
     crossed = lower >= upper
     if not crossed.any():
-        return Bounds(lower=lower, upper=upper)
+        return Bounds(lower=lower, upper=upper) if tolerance else bounds
     side = np.where(bounds.lower > -bounds.upper, np.inf, -np.inf)
     return Bounds(lower=np.where(crossed, side, lower), upper=np.where(crossed, side, upper))
 
 
 def decided(labels: Labels) -> Mask:
     """(n,) the points whose labels are all decided; labels are (n,) or (k, n)."""
-    return np.asarray((np.atleast_2d(labels) != UNDECIDED).all(axis=0))
+    found = labels != UNDECIDED
+    return np.asarray(found if found.ndim == 1 else found.all(axis=0))
 
 
 def classes(labels: Labels) -> tuple[Labels, Labels]:

@@ -29,7 +29,7 @@ from superlevel.arrays import Labels, as_points, as_seed, as_vector, frozen
 from superlevel.confidence.protocol import AnyConfidence
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.findings import Finding, Verdict
-from superlevel.goals import UNDECIDED, Bounds, Goal, Reading, decided
+from superlevel.goals import UNDECIDED, Bounds, Goal, Reading
 from superlevel.problem import Problem
 from superlevel.records import Batch, Belief, Choice, Info, Plan, Sizes, State, Stop, View
 from superlevel.rules.protocol import Rule
@@ -67,7 +67,7 @@ class Method:
 
     def init(self, *, seed: int = 0) -> State:
         """Before the first measurement only those directions are decided that no measurement can change."""
-        belief, reading = self.prior, self.goal.unread(self.problem.domain.n)
+        belief, reading = self.prior, self._unread
         known = belief.fixed(self.goal.share)
         if known is not None:
             reading = self.goal.read(reading, known, tolerance=belief.tolerance)
@@ -197,11 +197,16 @@ class Method:
     def read(self, before: Reading, belief: Belief) -> tuple[Reading, Bounds]:
         """What a belief decides, and the bounds of the directions that decide it."""
         if not self.permanent or belief.contradicted:
-            before = self.goal.unread(self.problem.domain.n)
+            before = self._unread
         bounds = belief.bounds(self.goal.share, before.undecided)
         if belief.contradicted:
             return before, bounds
         return self.goal.read(before, bounds, tolerance=belief.tolerance), bounds
+
+    @cached_property
+    def _unread(self) -> Reading:
+        """Nothing is decided."""
+        return self.goal.unread(self.problem.domain.n)
 
     def guess(self, state: State) -> Labels:
         """The label of every point, and where there is none, the side of the level on which the estimate is."""
@@ -211,7 +216,7 @@ class Method:
 
     def _stop(self, reading: Reading, belief: Belief, phase: int) -> Stop | None:
         """Whether the phase that comes next is needed."""
-        if decided(reading.labels).all():
+        if (reading.labels != UNDECIDED).all():
             highest = float(belief.bounds().upper.max())
             return Stop.EMPTY if self.goal.is_empty(reading.labels, highest, belief.tolerance) else Stop.DECIDED
         last = self.sizes.last

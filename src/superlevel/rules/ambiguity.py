@@ -9,6 +9,7 @@ With several levels a(x) is the largest over them. LSE takes the intervals that 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -33,9 +34,9 @@ class _Ambiguous(Unchanging):
     view: View
 
     def scores(self, posterior: GaussianPosterior) -> Array:
-        ends, levels = self.view.belief.model.ends(posterior), np.array(self.view.goal.levels)[:, None]
-        ambiguity = np.minimum(ends.upper - levels, levels - ends.lower).max(axis=0)
-        return np.where(self.view.undecided, ambiguity, -np.inf)
+        ends = self.view.belief.model.ends(posterior)
+        each = [np.minimum(ends.upper - level, level - ends.lower) for level in self.view.goal.levels]
+        return np.where(self.view.undecided, reduce(np.maximum, each), -np.inf)
 
 
 @dataclass(frozen=True)

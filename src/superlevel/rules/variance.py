@@ -15,6 +15,7 @@ need not be summed again:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +25,6 @@ from superlevel.arrays import Array, Indices, normalised
 from superlevel.posterior import GaussianPosterior, Planned
 from superlevel.records import View
 from superlevel.rules.sequential import Unchanging
-from superlevel.rules.worth import costs
 
 PAIRS = 2**25  # covariances that a batch may be chosen from;
 SAMPLED = 2**22  # beyond, the sum over points is sampled, and needs this many
@@ -94,10 +94,8 @@ class Mislabelled:
         if posterior.roughness > 0:
             rough = 1 / (1 / posterior.roughness + posterior.weights)
         variance = posterior.variance + rough
-        weights = np.zeros(len(rough))
-        for share, gap in view.goal.critical(posterior.mean):
-            np.maximum(weights, share * _close(gap, variance), out=weights)
-        return weights, rough
+        close = [share * _close(gap, variance) for share, gap in view.goal.critical(posterior.mean)]
+        return reduce(np.maximum, close), rough
 
 
 def _close(gap: Array, variance: Array) -> Array:
@@ -117,7 +115,7 @@ class VarianceReduction:
     def begin(self, view: View) -> _Summed | _Sampled:
         posterior = view.posterior
         weights, rough = self.weights.at(view)
-        own = _Own(weights=weights, rough=rough, cost=costs(view.problem))
+        own = _Own(weights=weights, rough=rough, cost=view.problem.cost)
         sizes = weights * posterior.variance
         if np.count_nonzero(sizes) * len(sizes) <= PAIRS:
             sums = posterior.covariance.squares(weights)
@@ -133,7 +131,7 @@ class _Own:
 
     weights: Array
     rough: Array
-    cost: Array
+    cost: Array | float
 
     def scores(self, sums: Array, posterior: GaussianPosterior) -> Array:
         """(q + w ((sigma^2 + rough)^2 - sigma^4)) / (sigma^2 + rough + noise) / cost"""
