@@ -388,8 +388,10 @@ def test_equal_points_are_known_equally(goal: sl.Goal) -> None:
     world = World(problem=sl.Problem(domain, goal=goal, noise=0.3, norm=6.0), truth=truth)
     wrong, state = ever_wrong(world, 0)
     assert not wrong
+    # What the features miss of k(x, x) = 1 is known up to rounding, and enters the intervals by its square root.
+    atol = 6.0 * np.sqrt(10 * np.finfo(float).eps)
     for array in (intervals(state).lower, intervals(state).upper, belief(state).estimate, state.labels):
-        np.testing.assert_allclose(np.ptp(array.reshape(-1, 3), axis=1), 0.0, atol=1e-9)
+        np.testing.assert_allclose(np.ptp(array.reshape(-1, 3), axis=1), 0.0, atol=atol)
 
 
 @pytest.mark.parametrize(("value", "label"), [(1.0, 1), (0.0, -1)])

@@ -254,11 +254,6 @@ def test_a_guarantee_needs_what_is_left_open(name: str, confidence: str, options
         sl.methods.make(name, given, confidence=confidence)
 
 
-def test_what_else_a_confidence_needs_is_missed_before_the_pilot() -> None:
-    with pytest.raises(InputError, match=r"problem\.norm is None: the ridge confidence needs S"):
-        sl.methods.make("melk", problem(noise=None), confidence="ridge")
-
-
 def test_methods_that_differ_in_the_inner_confidence_are_told_apart() -> None:
     given = problem(noise=None)
     one, other = (sl.methods.make("melk", given, confidence=sl.Posterior(beta=beta)) for beta in (2.0, 3.0))

@@ -67,7 +67,7 @@ def gap(left: GaussianPosterior, right: GaussianPosterior) -> float:
 @pytest.mark.parametrize(
     ("kernel", "same", "stored", "form"),
     [
-        (RBF(1.0), RBF(1.0), 6000, "InFeatures"),
+        (RBF(2.0), RBF(2.0), 6000, "InFeatures"),
         (None, DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"), 6000, "InFeatures"),
         (2.0 * Matern(0.3, nu=1.5), 2.0 * Matern(0.3, nu=1.5), 6000, "Downdated"),
         (2.0 * Matern(0.3, nu=1.5), 2.0 * Matern(0.3, nu=1.5), 1, "Downdated"),
