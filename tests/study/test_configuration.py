@@ -18,6 +18,7 @@ from superlevel.rules.design import OptimalDesign, WorstCase
 from superlevel.rules.gap_weighted import GapWeighted
 from superlevel.study import Study
 from superlevel.study.configuration import problem_of
+from superlevel.study.sheets import COLUMNS
 from superlevel.study.storage import Memory
 from tests.study.campaigns import FITTED, GREEDY, NAME, ROUNDS, X
 
@@ -39,7 +40,7 @@ goals = st.one_of(
     st.builds(sl.FractionOfMax, st.floats(0.01, 0.99)),
 )
 letters = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=6).filter(
-    lambda name: name == name.strip()
+    lambda name: name == name.strip() and name.lower() not in COLUMNS
 )
 
 
