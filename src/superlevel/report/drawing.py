@@ -253,9 +253,7 @@ def _centre(campaign: Campaign) -> Array:
     """(n,) what a ranking is in the order of."""
     if campaign.mean is not None:
         return campaign.mean
-    interval = _interval(campaign)
-    assert interval is not None
-    lower, upper = interval
+    lower, upper = _interval(campaign) or (campaign.averages, campaign.averages)
     bounded = np.isfinite(lower) & np.isfinite(upper)
     middle = 0.5 * (np.where(bounded, lower, 0.0) + np.where(bounded, upper, 0.0))
     return np.nan_to_num(np.where(bounded, middle, campaign.averages), nan=float(np.mean(campaign.levels or 0.0)))

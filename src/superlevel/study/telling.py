@@ -63,8 +63,8 @@ def resolve(
         work.known = _measured(ledger, listed) - Counter(_key(ledger, at) for at in work.matched)
     work.find_free(listed)
     for position, result in enumerate(listed):
-        if result.ticket is None and position not in work.wrong:
-            work.placed(position, result)
+        if result.ticket is None and result.point is not None and position not in work.wrong:
+            work.placed(position, result.point, result)
     if work.mistakes:
         raise ResultsError(sorted(work.mistakes, key=lambda mistake: mistake.position))
     return work.entry()
@@ -182,20 +182,19 @@ class _Work:
             return 0, ticket
         return 1 if lease is None or lease.until < self.now else 2, ticket
 
-    def placed(self, position: int, result: Result) -> None:
+    def placed(self, position: int, point: int, result: Result) -> None:
         """A result that names its point only: known already, of an open ticket there, or one that nobody planned."""
-        assert result.point is not None
         if result.value is None:
             self.refuse(
                 position, "value", None, "without a ticket there is nothing that could have failed: leave it out"
             )
             return
-        key = (result.point, float(result.value), -1.0 if result.noise is None else float(result.noise))
+        key = (point, float(result.value), -1.0 if result.noise is None else float(result.noise))
         if self.known[key] > 0:
             self.known[key] -= 1
             self.repeated += 1
-        elif self.free.get(result.point):
-            self.new[self.free[result.point].pop()] = result
+        elif self.free.get(point):
+            self.new[self.free[point].pop()] = result
         else:
             self.unplanned.append(result)
 
