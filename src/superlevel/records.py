@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask, frozen
+from superlevel.averaging.warps import Warp
 from superlevel.design import Design
 from superlevel.features import Features
 from superlevel.findings import Finding
@@ -29,6 +31,25 @@ class Stop(StrEnum):
     TOLERANCE = "the tolerance is reached: what is still undecided may be declared either way"
     BUDGET = "the budget ends before the next phase would"
     CONTRADICTED = "the measurements contradict what is assumed: nothing is declared"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Forecast:
+    """What a plan expects to be measured, written down before it is: a normal distribution of transformed values."""
+
+    points: Indices
+    """(m,) in ascending order, each once."""
+    means: Array
+    """(m,)"""
+    deviations: Array
+    """(m,) of one measurement, its noise included."""
+    warp: Warp
+    """The transform."""
+
+    def deviates(self, points: Indices, values: Array) -> Array:
+        """(N,) how many deviations values (N,), measured at some of the points (N,), are from what was expected."""
+        at = np.searchsorted(self.points, points)
+        return np.asarray((self.warp(values) - self.means[at]) / self.deviations[at])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,6 +72,8 @@ class Plan:
     """A fingerprint of the method, the state and the pending plans that it was asked for."""
     campaign: str
     """A fingerprint of the method and the seed: `tell` takes no plan of another campaign."""
+    forecast: Forecast | None = None
+    """What is expected to be measured; None where the confidence makes no forecasts."""
 
     def __post_init__(self) -> None:
         frozen(self.weights)
@@ -126,6 +149,11 @@ class Belief(Protocol):
     @property
     def pilot(self) -> int:
         """Measurements that are missing for a first estimate of what is not given; 0 where nothing is."""
+        ...
+
+    @property
+    def estimated(self) -> Mapping[str, str]:
+        """What of kernel, noise and mean was estimated, and what came out, in words."""
         ...
 
     @property
@@ -399,3 +427,5 @@ class Choice:
     counts: Indices
     """(n,) how often each point."""
     certificate: Design | None = None
+    forecast: Forecast | None = None
+    """What is expected to be measured."""

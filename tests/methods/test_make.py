@@ -9,14 +9,14 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
-from superlevel import estimation
+from superlevel import pilots
 from superlevel.arrays import Array
-from superlevel.confidence.estimated import Estimated, EstimatedBelief, Unready
+from superlevel.confidence.estimated import Estimated, EstimatedBelief, PilotFirst
 from superlevel.errors import InputError
 from superlevel.findings import Verdict
 from superlevel.methods.make import as_confidence, default_confidence, describe, describe_rule, restore_rule
 from superlevel.methods.table import CONFIDENCES, NAMES, ROWS
-from superlevel.records import Growing, State, Stop
+from superlevel.records import Batch, Growing, State, Stop
 from superlevel.rules.chance import Chance
 from superlevel.rules.covariances import AverageCase
 from superlevel.rules.pilot import Piloted
@@ -57,7 +57,8 @@ def test_without_them_or_where_something_is_fitted_it_is_the_posterior(
         given = problem(EXPLICIT if name == "melk" else FRACTION, **limits, **options)
         method = sl.methods.make(name, given, batch=batch)
         assert method.confidence.name == default_confidence(name, given) == "posterior"
-        assert method.sizes == Growing(first=10 if batch is None else batch)
+        later = Growing(first=10 if batch is None else batch)
+        assert method.sizes == (PilotFirst(pilot=20, later=later) if given.fit else later)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -177,73 +178,83 @@ def test_a_fraction_of_the_maximum_is_enough_too(name: str) -> None:
 
 def test_a_pilot_comes_first_and_then_estimates() -> None:
     method = sl.methods.make("melk", sl.Problem(sl.Domain(PLACES), goal=sl.Threshold(0.3)))
-    first, second, *rest = to_the_end(method, SLOPE)
-    size = estimation.pilot_size(2, 10)
+    first, second, third, *rest = to_the_end(method, SLOPE)
     assert isinstance(first.belief, EstimatedBelief)
-    assert isinstance(first.belief.inner, Unready)
-    assert first.belief.pilot == size == 16
+    assert [state.belief.pilot for state in (first, second, third)] == [20, 10, 0]
     assert not first.labels.any()
     assert np.isinf(first.intervals.lower).all()
     assert [finding.verdict for finding in first.belief.findings] == [Verdict.UNTESTED]
     plan = method.ask(first)
-    assert plan.total == size
+    assert plan.total == 10
     assert sorted(np.unique(plan.counts).tolist()) == [0, 1, 2]  # repeats tell the noise apart
-    assert np.count_nonzero(plan.counts == 2) == estimation.TWICE
-    for state in (second, *rest):
+    assert np.count_nonzero(plan.counts == 2) == pilots.TWICE
+    assert method.ask(first).forecast is None
+    for state in (third, *rest):
         assert isinstance(state.belief, EstimatedBelief)
         assert state.belief.pilot == 0
-        assert state.belief.problem.fit == ()
         assert state.belief.counts.sum() == state.samples
-    last = (second, *rest)[-1]
+    last = (third, *rest)[-1]
     assert last.stop is Stop.DECIDED
-    assert float(np.max(last.belief.problem.known_noise)) == pytest.approx(0.1, rel=0.4)
+    assert float(last.belief.estimated["noise"]) == pytest.approx(0.1, rel=0.4)
 
 
 def test_before_the_pilot_is_complete_nothing_is_decided_and_the_rest_of_it_is_asked_for() -> None:
     for name, goal in (("melk", sl.FractionOfMax(0.3)), ("lse", sl.FractionOfMax(0.3)), ("melk", sl.Band(0.1, 0.4))):
         other = sl.methods.make(name, sl.Problem(sl.Domain(PLACES), goal=goal))
         assert not other.observe(other.init(), [3, 7], SLOPE[[3, 7]])[0].labels.any()
-    method = sl.methods.make("melk", sl.Problem(sl.Domain(PLACES), goal=sl.Threshold(0.3)))
+    method = sl.methods.make("melk", sl.Problem(sl.Domain(PLACES), goal=sl.Threshold(0.3)), batch=30)
     state, info = method.observe(method.init(), [3, 3, 7, 9, 20], SLOPE[[3, 3, 7, 9, 20]])
-    assert state.belief.pilot == 11
+    assert state.belief.pilot == 15
     assert not state.labels.any()
     assert info.findings == ()
-    assert method.ask(state).total == 11
+    assert method.ask(state).total == 15
     assert not method.ask(state).counts[[3, 7, 9, 20]].any()  # far from what was measured
-    with pytest.raises(InputError, match="belief is without an estimate: 11 more measurements of the pilot come first"):
+    with pytest.raises(InputError, match="belief is without an estimate: 15 more measurements of the pilot come first"):
         _ = state.belief.posterior
     pending = method.ask(state)
-    assert method.ask(state, pending=[pending]).total == 1  # the pilot is on its way
+    assert method.ask(state, pending=[pending]).total == 30  # the pilot is on its way
 
 
-def test_estimates_are_made_again_when_there_are_a_fifth_more_measurements() -> None:
-    method = sl.methods.make("lse", sl.Problem(sl.Domain(PLACES), goal=sl.Threshold(0.3)))
-    states = to_the_end(method, SLOPE, most=40)
-    made = []
-    for state in states[1:]:
-        assert isinstance(state.belief, EstimatedBelief)
-        assert state.belief.found is not None
-        made.append((state.samples, state.belief.found.samples))
-    for samples, used in made:
-        assert used <= samples < max(1.2 * used, used + 1)
-    assert len({used for _, used in made}) > 2
-
-
-def test_what_there_is_to_doubt_of_an_estimate_is_a_finding() -> None:
+def test_an_unknown_kernel_declares_nothing_before_its_predictions_were_compared() -> None:
     wave = 3.0 + np.sin(6 * X)
     given = sl.Problem(sl.Domain(X), goal=sl.Threshold(3.3), fit=("kernel", "mean"))
     method = sl.methods.make("melk", given)
-    states = to_the_end(method, wave, noise=0.05)
-    doubts = [finding for finding in states[1].belief.findings if finding.assumption == "estimate"]
-    assert doubts
-    assert all(finding.verdict is Verdict.DOUBTED and finding.number == 12 for finding in doubts)
-    assert "too few data (12 measurements" in doubts[0].sentence
-    everywhere = np.arange(len(X))
-    more, _ = method.observe(states[1], everywhere, wave + 0.05 * np.random.default_rng(1).standard_normal(len(X)))
-    assert not [finding for finding in more.belief.findings if finding.assumption == "estimate"]
-    assert states[-1].stop is Stop.DECIDED
-    np.testing.assert_array_equal(states[-1].labels, np.sign(wave - 3.3))
-    assert states[-1].belief.problem.mean == pytest.approx(3.0, abs=1.0)
+    states = to_the_end(method, wave, noise=0.05, most=200)
+    for state in states[2:]:
+        assert isinstance(state.belief, EstimatedBelief)
+        (tested,) = state.belief.findings
+        if len(state.belief.compared) < min(40, len(X)):
+            assert tested.verdict is Verdict.UNTESTED
+            assert "nothing is declared before that" in tested.sentence
+            assert not state.labels.any()
+        else:
+            assert tested.verdict is Verdict.HOLDS
+    last = states[-1]
+    known = last.labels != 0
+    assert known.mean() > 0.7
+    np.testing.assert_array_equal(last.labels[known], np.sign(wave - 3.3)[known])
+
+
+def test_results_far_from_their_forecasts_widen_the_intervals_and_end_the_claims() -> None:
+    wave = 3.0 + np.sin(6 * X)
+    method = sl.methods.make("melk", sl.Problem(sl.Domain(X), goal=sl.Threshold(3.3), fit=("kernel", "mean")))
+    before = [state for state in to_the_end(method, wave, noise=0.05, most=60) if state.stop is None][-1]
+    assert before.labels.any()
+    state, widths = before, []
+    for _ in range(4):
+        plan = method.ask(state)
+        forecast = plan.forecast
+        assert forecast is not None
+        at = np.searchsorted(forecast.points, plan.indices)
+        far = forecast.warp.inverse(forecast.means[at] + 30.0 * forecast.deviations[at])
+        state, _ = method.update(state, Batch(points=plan.indices, values=far, plan=plan, whole=True))
+        belief: Any = state.belief
+        widths.append(belief.scale)
+    assert widths[0] > 2.5
+    assert state.belief.findings[0].verdict is Verdict.CONTRADICTED
+    assert "nothing is declared while the fit fails this test" in state.belief.findings[0].sentence
+    assert not state.labels.any()
+    assert state.stop is None  # the campaign goes on
 
 
 @pytest.mark.parametrize(("name", "confidence"), [("melk", "ridge"), ("melk", "rips"), ("lse", "rkhs")])

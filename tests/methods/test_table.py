@@ -43,8 +43,8 @@ def test_a_method_says_what_it_is_made_of_in_one_line() -> None:
     case = next(case for case in CASES if case.name == "truvar")
     said = repr(case.make(batch=3))
     assert said == (
-        f"Method(truvar: Sequential, Posterior(intersected=False, beta=3.0), Growing(first=3, growth=1.0), "
-        f"{case.goal} on 24 points)"
+        "Method(truvar: Sequential, Posterior(intersected=False, beta=None, error_rate=None), "
+        f"Growing(first=3, growth=1.0), {case.goal} on 24 points)"
     )
 
 
@@ -350,7 +350,7 @@ class Made:
             "milk",
             {"confidence": sl.Posterior(intersected=True)},
             {"goal": FRACTION},
-            r"confidence is Posterior\(intersected=True, beta=3.0\): milk bounds pairs, which are not intersected",
+            r"confidence is Posterior\(intersected=True, .*\): milk bounds pairs, which are not intersected",
         ),
         ("lse", {"confidence": "rkhs"}, {}, r"problem.norm is None: the rkhs confidence needs S with"),
         ("lse-imp", {"confidence": "rkhs"}, {"goal": FRACTION}, "problem.norm is None"),

@@ -131,7 +131,8 @@ def test_every_method_keeps_its_labels_and_has_intervals_of_three_deviations() -
     for entry in curves.ENTRIES:
         method = trial(entry.label).make(problem)
         assert method.permanent
-        assert vars(method.confidence)["beta"] == 3.0
+        confidence: Any = method.confidence
+        assert confidence.deviations == 3.0
         ours = entry.label.startswith("MELK")
         assert method.sizes == Growing(first=10 if ours else 1)
         assert trial(entry.label).budget is None

@@ -193,5 +193,5 @@ def contradicted(verification: Verification) -> set[str]:
 def snapshot(study: Study) -> tuple[object, ...]:
     """Everything that is known, to the last bit."""
     known = study.knowledge
-    mean = None if known.mean is None else known.mean.tobytes()
+    mean = None if known.estimate is None else known.estimate.tobytes()
     return study.labels.tobytes(), mean, known.stop, known.levels, known.doubts, len(known.infos)

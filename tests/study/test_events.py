@@ -220,9 +220,11 @@ def test_a_log_without_a_beginning_is_refused(entries: list[Entry]) -> None:
 @pytest.mark.parametrize("more", [{}, {"colour": "red"}, {"points": "elsewhere"}], ids=["alike", "more", "other"])
 def test_a_newer_format_is_refused_and_not_called_damaged(more: dict[str, object]) -> None:
     storage = forged(GREEDY.create(), "created", lambda payload: payload.update(format=FORMAT + 1, **more))
-    with pytest.raises(InputError, match="of format 3, and this version reads 2: pip install --upgrade superlevel"):
+    with pytest.raises(
+        InputError, match=f"of format {FORMAT + 1}, and this version reads {FORMAT}: pip install --upgrade superlevel"
+    ):
         Study.open(storage, NAME)
-    with pytest.raises(InputError, match="of format 3"):
+    with pytest.raises(InputError, match=f"of format {FORMAT + 1}"):
         verify(NAME, storage)
 
 

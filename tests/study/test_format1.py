@@ -96,7 +96,7 @@ def test_an_open_study_of_the_version_before_goes_on(name: str, store: str) -> N
     tickets = study.ask(wanted)
     assert len(tickets) >= 3
     assert len(study.ledger.askings) > 0
-    estimate = study.knowledge.mean
+    estimate = study.knowledge.estimate
     assert estimate is not None
     study.tell(tickets.measured(estimate[tickets.indices]))
     status = study.status()

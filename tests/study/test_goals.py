@@ -225,9 +225,9 @@ def test_a_kernel_is_fitted_for_a_band_too() -> None:
     assert problem.fit == ("kernel", "noise", "mean")
     assert study.labels.shape == (2, N)
     rng = np.random.default_rng(1)
-    for _ in range(4):
+    for _ in range(6):
         tickets = study.ask()
         study.tell(tickets.measured(TRUTH[tickets.indices] + NOISE * rng.standard_normal(len(tickets))))
-    assert study.ledger.fit is not None
+    assert study.knowledge.estimate is not None
     assert study.labels.any()
     assert contradicted(study.verify()) <= {"noise", "kernel"}

@@ -158,14 +158,15 @@ def test_it_is_known_when_labels_may_have_changed_and_when_something_was_revised
     assert seen == [(1, 0), (3, 0), (4, 4), (4, 4), (6, 6)]
 
 
-def test_a_new_estimate_may_change_labels() -> None:
+def test_a_plan_changes_no_label() -> None:
+    """Estimates are made when results come, not when plans are."""
     study = FITTED.create()
-    for _ in range(3):
+    for _ in range(5):
         study.tell(FITTED.measure(study.ask()))
     before = study.ledger.changed
     study.ask()
-    assert study.ledger.fit is not None
-    assert study.ledger.changed == study.ledger.length > before
+    assert study.ledger.askings[-1].asked.forecast is not None
+    assert study.ledger.changed == before < study.ledger.length
 
 
 def test_nothing_new_is_nothing_new() -> None:

@@ -228,7 +228,7 @@ def test_labels_are_those_of_scikit_learn(kernel: Any, mean: float) -> None:
         study.tell([Result(point=step, value=float(TRUTH[step]), noise=0.3)])
         labels, centre = by_scikit_learn(study, kernel, mean)
         np.testing.assert_array_equal(study.labels, labels)
-        assert study.knowledge.mean == pytest.approx(centre, abs=1e-7)
+        assert study.knowledge.estimate == pytest.approx(centre, abs=1e-7)
 
 
 @pytest.mark.parametrize("schedule", ["tight", "scaled"])
@@ -375,14 +375,15 @@ def test_before_the_first_estimate_nothing_is_known() -> None:
     study.tell(FITTED.measure(study.ask(3)))
     known = study.knowledge
     assert not study.labels.any()
-    assert (known.method, known.state, known.mean, known.stop, known.doubts) == (None, None, None, None, ())
+    assert (known.estimate, known.stop, known.doubts) == (None, None, ())
+    assert known.state.belief.pilot == N - 3
     assert known.levels == (0.23,)
 
 
 def test_the_level_of_a_fraction_is_where_the_mean_says() -> None:
     study = MILK.create()
     study.tell([Result(point=k, value=float(TRUTH[k])) for k in range(len(X))])
-    mean = study.knowledge.mean
+    mean = study.knowledge.estimate
     assert mean is not None
     assert study.knowledge.levels == pytest.approx((0.7 * mean.max(),))
     assert PAIR_ROUNDS.create().knowledge.levels == MILK.create().knowledge.levels == ()

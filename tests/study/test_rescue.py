@@ -69,7 +69,7 @@ def test_one_study_that_cannot_be_read_does_not_hold_up_the_others() -> None:
     found = {each.name: each for each in rescue(Saved({"a": [], "b": newer, "c": orphan, "d": sound}), new)}
     assert [(each.entries, each.measurements) for each in found.values()] == [(0, 0), (0, 0), (0, 0), (5, 2)]
     assert found["a"].lost == "nothing of it can be read"
-    assert "of format 3" in found["b"].lost
+    assert f"of format {FORMAT + 1}" in found["b"].lost
     assert new.names() == ["d"]
 
 

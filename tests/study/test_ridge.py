@@ -192,11 +192,11 @@ def test_what_f_is_thought_to_be_is_shown_with_its_intervals(kind: Kind) -> None
     study = kind.run(kind.create(), 6)
     known, shown = study.knowledge, study.campaign()
     assert known.state is not None
-    assert known.mean is not None
+    assert known.estimate is not None
     assert shown.lower is not None
     assert shown.upper is not None
-    assert (shown.lower <= known.mean).all()
-    assert (known.mean <= shown.upper).all()
+    assert (shown.lower <= known.estimate).all()
+    assert (known.estimate <= shown.upper).all()
     assert (shown.lower <= TRUTH).all()
     assert (shown.upper >= TRUTH).all()
     assert known.levels == pytest.approx(kind.problem().goal.levels_at(TRUTH), abs=0.3)

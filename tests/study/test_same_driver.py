@@ -16,7 +16,7 @@ from superlevel.arrays import Array
 from superlevel.methods import Method
 from superlevel.records import Plan, State
 from superlevel.simulation import MEASURING
-from superlevel.study import Study, designs
+from superlevel.study import Study, designs, forecasts
 from superlevel.study.events import BATCH, ROUND, Asked
 from superlevel.study.replay import as_text
 from superlevel.study.rounds import fingerprint
@@ -24,6 +24,7 @@ from superlevel.study.storage import Memory
 from tests.study.campaigns import ARMS, NAME, NOISE, THETA, TRUTH, X
 
 SEED = 11
+FITTED = ("kernel", "noise", "mean")
 LINE = sl.Domain(X, RBF(0.2))
 LEVEL: dict[str, Any] = {"goal": sl.Threshold(0.23), "noise": NOISE}
 FRACTION: dict[str, Any] = {"goal": sl.FractionOfMax(0.3), "noise": NOISE}
@@ -75,6 +76,9 @@ CASES = [
     Case(name="ridge-band", given=LEVEL | {"goal": sl.Band(-0.3, 0.4), "norm": 3.0}, options={"batch": 10}),
     Case(name="ridge-max", given=FRACTION | {"norm": 3.0, "tolerance": 0.1}, options={"batch": 10}),
     Case(name="ridge-permanent", given=LEVEL | {"norm": 3.0}, options={"batch": 10, "permanent": True}),
+    Case(name="noise", given={**LEVEL, "noise": None}, options={"batch": 6}),
+    Case(name="estimated", given={**LEVEL, "noise": None, "fit": FITTED}, options={"batch": 6}, steps=7),
+    Case(name="estimated-max", given={**FRACTION, "noise": None, "fit": FITTED}, options={"batch": 6}, steps=5),
     Case(name="rips", given=LIMITED, options=TIGHT, **LINEAR),
     Case(name="rips-max", given={**LIMITED, "goal": sl.FractionOfMax(0.4)}, options=TIGHT, **LINEAR),
 ]
@@ -109,6 +113,7 @@ def written(study: Study, method: Method, state: State, plan: Plan) -> None:
         design=None if plan.certificate is None else designs.stored(plan.certificate),
         weights=designs.thin(plan.weights) if in_rounds else None,
         undecided=fingerprint(state.undecided) if in_rounds else "",
+        forecast=None if plan.forecast is None else forecasts.stored(plan.forecast),
     )
     assert study._write(lambda _: asked) == ledger.length + 1
 

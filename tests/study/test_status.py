@@ -54,19 +54,17 @@ def test_what_to_do_next_is_said() -> None:
 
 
 def test_what_is_to_be_estimated_is_not_shown_before_it_is() -> None:
-    assert (FITTED.create().status().kernel, FITTED.create().status().noise) == (None, None)
+    assert (FITTED.create().status().kernel, FITTED.create().status().noise) == ("not estimated yet",) * 2
     noise = np.linspace(0.1, 0.25, N)
     partly = GREEDY.create(problem=GREEDY.problem(noise=noise, fit=("mean",))).status()
     assert (partly.kernel, partly.noise) == ("RBF(0.2)", "0.1 to 0.25")
     partly = GREEDY.create(problem=GREEDY.problem(fit=("noise",))).status()
-    assert (partly.kernel, partly.noise) == ("RBF(0.2)", None)
+    assert (partly.kernel, partly.noise) == ("RBF(0.2)", "not estimated yet")
     study = FITTED.create()
-    study.tell(FITTED.measure(study.ask(12)))
-    study.ask()
-    fit = study.ledger.fit
-    assert fit is not None
-    assert study.status().noise == f"{fit.noise:.4g}"
-    assert study.status().kernel is not None
+    study.tell(FITTED.measure(study.ask(14)))
+    estimated = study.knowledge.state.belief.estimated
+    assert study.status().noise == estimated["noise"]
+    assert study.status().kernel == estimated["kernel"]
 
 
 def test_without_anything_earlier_it_is_computed() -> None:

@@ -481,7 +481,8 @@ def test_a_bound_that_is_exceeded_is_found() -> None:
         (Kind(name="", options={"confidence": sl.Posterior(beta=2.0)}), "every label is 2 posterior deviations"),
         (ROUNDS, "all labels are right with probability 0.8, for any noise of that variance"),
         (RKHS, "all labels are right with probability 0.9, for Gaussian noise and a norm as given"),
-        (FITTED, "none yet: the pilot comes first"),
+        (FITTED, "at most 1 % of the declared labels are wrong on average"),
+        (Kind(name="", options={"confidence": sl.Posterior(error_rate=0.05)}), "at most 5 % of the declared labels"),
     ],
 )
 def test_the_guarantee_is_said(kind: Kind, sentence: str) -> None:
@@ -493,11 +494,10 @@ def test_the_guarantee_is_said(kind: Kind, sentence: str) -> None:
 def test_assumptions_say_what_was_given_and_what_was_estimated() -> None:
     study = FITTED.create()
     assert dict(study.verify().assumptions)["kernel"] == "not estimated yet"
-    study.tell(FITTED.measure(study.ask(12)))
-    study.ask()
+    study.tell(FITTED.measure(study.ask(14)))
     rows = dict(study.verify().assumptions)
-    assert rows["kernel"].endswith(", estimated from 12 measurements")
-    assert rows["noise"].endswith(", estimated from 12 measurements")
+    assert rows["kernel"].endswith(", estimated from 14 measurements")
+    assert rows["noise"].endswith(", estimated from 14 measurements")
     rows = dict(GREEDY.create(problem=GREEDY.problem(noise=np.linspace(0.1, 0.2, N))).verify().assumptions)
     assert rows["kernel"] == "RBF(0.2), given"
     assert rows["noise"] == "0.1 to 0.2, given"

@@ -1,46 +1,176 @@
-"""Any confidence on a problem that leaves kernel, noise or mean open: they are estimated first, and again later.
+"""The posterior of a problem that leaves kernel, noise or mean open.
 
-Before the pilot is complete nothing is known. From then on the belief is that of the inner confidence on the problem
-with the estimates in it; whenever there are a fifth more measurements, everything is estimated and read anew.
+A pilot comes first. From then on f at every point is a mixture over a handful of kernels (`superlevel.averaging`),
+computed from all measurements whenever it is asked for. Two things keep its intervals honest:
+
+- every plan carries a forecast of what will be measured. When the results come, their deviates show whether the
+  intervals were as wide as they had to be. Measurements that nobody planned are compared with what all others predict.
+  If the deviates are larger than normal ones, all intervals are widened by that factor;
+- until enough predictions were compared, and while they fail, nothing is declared.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
-from superlevel import estimation
-from superlevel.arrays import Array, Indices, Mask
-from superlevel.confidence.posterior import SIZE
-from superlevel.confidence.protocol import AnyConfidence, Guarantee
+from superlevel import pilots
+from superlevel.arrays import Array, Indices, Mask, frozen
+from superlevel.averaging import NO_DATA, Average, Data, Predictive, average
+from superlevel.averaging.metrics import constant
+from superlevel.confidence import error_rate
+from superlevel.confidence.posterior import BETA, GaussianBelief, OnPosterior, Posterior
+from superlevel.confidence.protocol import Guarantee
+from superlevel.domain import Domain
 from superlevel.errors import InputError
-from superlevel.estimation import Data, Estimate
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
-from superlevel.records import Batch, Belief, GaussianModel, LinearModel, Sizes
+from superlevel.records import Batch, Forecast, LinearModel, Need, Sizes
+
+ENOUGH = 40  # predictions that are compared before anything is declared
+WEIGHT, WIDTH = 15.0, 2.0  # before any comparison, deviates are taken for so many that are so large
+FAILED = 2.5  # times too far from their predictions: the fit fails its own test
+NORMAL = 1.96  # the 95 % quantile of the size of a normal deviate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Unready:
-    """The belief before the first estimate: nothing is known of f."""
+class EstimatedBelief:
+    """What all measurements say of f, averaged over kernels."""
 
     problem: Problem
+    """As it was given."""
+    confidence: OnPosterior
+    """How labels are declared."""
     data: Data
-    pilot: int
+    deviates: Array
+    """(m,) of the results that a plan had forecast."""
+    surprising: Mask
+    """(n,) points with a measurement that no plan had forecast."""
 
-    tolerance = 0.0
-    contradicted = False
-    sources = None
+    contradicted: ClassVar[bool] = False
+    sources: ClassVar[None] = None
+
+    # ------------------------------------------------------------------------------------ estimates
 
     @property
-    def estimate(self) -> Array:
-        """(n,) the mean of what was measured, everywhere."""
-        centre = float(self.data.values.mean()) if len(self.data) else 0.0
-        return np.full(self.problem.domain.n, centre)
+    def pilot(self) -> int:
+        return max(0, pilots.size(self.problem.domain.n) - len(self.data))
+
+    @cached_property
+    def average(self) -> Average:
+        """The kernels; an InputError before the pilot is complete."""
+        if self.pilot:
+            raise InputError("belief", "without an estimate", f"{self.pilot} more measurements of the pilot come first")
+        return average(self.problem, self.data)
+
+    @cached_property
+    def prediction(self) -> Predictive:
+        """f at every point."""
+        return self.average.predict(np.arange(self.problem.domain.n))
+
+    @cached_property
+    def representative(self) -> GaussianBelief:
+        """The likeliest kernel by itself on the transformed values, for rules that look ahead in a posterior."""
+        found, problem = self.average, self.problem
+        best, noise = found.mixture.best, found.mixture.best.noise
+        kernel = best.structure.family.kernel(
+            problem.domain, found.mixture.summary.metrics, best.amplitude, best.structure.rough
+        )
+        complete = replace(
+            problem,
+            domain=Domain(problem.domain.points, kernel, names=problem.domain.names),
+            goal=problem.goal.moved(found.warp),
+            noise=noise,
+            mean=best.mean,
+            tolerance=0.0,
+            misspecification=0.0,
+            fit=(),
+        )
+        inner = Posterior(beta=BETA)
+        batch = Batch(
+            points=self.data.points,
+            values=found.warp(self.data.values),
+            noise=noise / np.sqrt(found.counts),
+            whole=True,
+        )
+        return inner.update(inner.prior(complete), batch)
+
+    @cached_property
+    def estimated(self) -> dict[str, str]:
+        """What was estimated, in words."""
+        if self.pilot:
+            return {}
+        found = self.average
+        words = {
+            "kernel": found.kernel,
+            "noise": f"{found.noise:.4g}",
+            "mean": f"{float(found.warp.inverse(found.mixture.best.mean)):.6g}",
+        }
+        return {name: words[name] for name in self.problem.fit}
+
+    # -------------------------------------------------------------------------------------- widths
+
+    @cached_property
+    def compared(self) -> Array:
+        """Deviates of all predictions that were compared with measurements; empty before there is an estimate."""
+        if self.pilot:
+            return np.empty(0)
+        points = self.average.mixture.summary.points
+        return np.concatenate([self.deviates, self._left_out[self.surprising[points]]])
+
+    @cached_property
+    def _left_out(self) -> Array:
+        return self.average.left_out()
+
+    @cached_property
+    def scale(self) -> float:
+        """By how much intervals are widened, at least 1; a kernel that is given is believed.
+
+        The largest of: the root mean square and the 95 % quantile over 1.96 of the deviates of left-out points; the
+        same quantile of the predictions that were compared; and their root mean square together with `WEIGHT` deviates
+        of size `WIDTH`, which stand for the doubt before there is any comparison.
+        """
+        if self.believed:
+            return 1.0
+        compared, left_out = self.compared, self._left_out
+        doubted = (np.square(compared).sum() + WEIGHT * WIDTH**2) / (len(compared) + WEIGHT)
+        rms = float(np.sqrt(max(doubted, np.square(left_out).mean())))
+        quantiles = [np.quantile(np.abs(each), 0.95) / NORMAL for each in (compared, left_out) if len(each)]
+        return max(1.0, rms, *(float(each) for each in quantiles))
+
+    @property
+    def believed(self) -> bool:
+        """Whether the kernel is given."""
+        return "kernel" not in self.problem.fit
+
+    @property
+    def ready(self) -> bool:
+        """Whether the fit passes its own tests, so that labels may be declared."""
+        enough = len(self.compared) >= min(ENOUGH, self.problem.domain.n)
+        return self.believed or (enough and self.scale < FAILED)
+
+    @cached_property
+    def tail(self) -> float:
+        """The probability of being wrong that a declared label may have."""
+        rate = self.confidence.rate(self.problem)
+        if rate is None:
+            return float(ndtr(-self.confidence.deviations))
+        room, levels = self.tolerance, self.problem.goal.levels
+        below = [self.prediction.below(level - room, self.scale) for level in levels]
+        above = [1.0 - self.prediction.below(level + room, self.scale) for level in levels]
+        return error_rate.tail(np.minimum(below, above), rate)
+
+    # ---------------------------------------------------------------------------------- as a belief
+
+    @property
+    def tolerance(self) -> float:
+        return self.problem.tolerance
 
     @property
     def counts(self) -> Indices:
@@ -48,80 +178,125 @@ class Unready:
 
     @property
     def averages(self) -> tuple[Array, Array]:
-        n = self.problem.domain.n
-        return np.zeros(n), np.zeros(n)
+        counts = self.counts
+        sums = np.bincount(self.data.points, self.data.values, minlength=len(counts))
+        means = np.divide(sums, counts, out=np.zeros(len(counts)), where=counts > 0)
+        if self.pilot:
+            return np.zeros(len(counts)), means
+        return counts / max(self.average.noise, np.finfo(float).tiny) ** 2, means
 
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        sentence = "there is no estimate yet"
-        return (Finding(assumption="noise", verdict=Verdict.UNTESTED, number=0.0, sentence=sentence),)
+    @cached_property
+    def estimate(self) -> Array:
+        """(n,) the median of f; before there is an estimate the mean of what was measured, everywhere."""
+        if self.pilot:
+            centre = float(self.data.values.mean()) if len(self.data) else 0.0
+            return frozen(np.full(self.problem.domain.n, centre))
+        return frozen(self.prediction.quantile(0.5))
 
     @property
     def posterior(self) -> GaussianPosterior:
-        raise self._too_early()
+        return self.representative.posterior
 
     @property
-    def model(self) -> GaussianModel:
-        raise self._too_early()
+    def model(self) -> GaussianBelief:
+        return self.representative
 
     @property
     def linear(self) -> LinearModel:
-        raise self._too_early()
+        return self.representative.linear
 
     def values(self, goal: Goal, /) -> Array:
         return goal.combine(self.estimate)
 
     def bounds(self, share: float = 0.0, _mask: Mask | None = None, /) -> Bounds:
         n = self.problem.domain.n
-        shape = (n, n) if share else (n,)
-        return Bounds(lower=np.full(shape, -np.inf), upper=np.full(shape, np.inf))
+        if self.pilot or not self.ready:
+            shape = (n, n) if share else (n,)
+            return Bounds(lower=np.full(shape, -np.inf), upper=np.full(shape, np.inf))
+        return self._pairs(share) if share else self._intervals
+
+    @cached_property
+    def _intervals(self) -> Bounds:
+        extra = self.problem.misspecification
+        lower, upper = (self.prediction.quantile(chance, self.scale) for chance in (self.tail, 1.0 - self.tail))
+        return Bounds(lower=lower - extra, upper=upper + extra)
+
+    def _pairs(self, share: float) -> Bounds:
+        """By the likeliest kernel, as wide as the intervals of points are."""
+        unit, found = self.average.warp.unit, self.representative.bounds(share)
+        middle, half = 0.5 * (found.lower + found.upper), 0.5 * (found.upper - found.lower)
+        half = half * self.scale * (-float(ndtri(self.tail)) / BETA)
+        extra = (1.0 + share) * self.problem.misspecification
+        return Bounds(lower=unit * (middle - half) - extra, upper=unit * (middle + half) + extra)
 
     def fixed(self, _share: float, /) -> None:
-        return None
+        """None: every measurement may tell something."""
+        return
 
-    def probability(self, _level: float, /) -> None:
-        return None
+    def probability(self, level: float, /) -> Array | None:
+        if self.pilot:
+            return None
+        return 1.0 - self.prediction.below(level, self.scale)
 
     def relief(self, points: Indices) -> Array:
-        """Zeros: nothing is known of how points go together."""
-        return np.zeros((len(points), self.problem.domain.n))
+        if self.pilot:
+            return np.zeros((len(points), self.problem.domain.n))
+        return self.representative.relief(points)
 
-    def _too_early(self) -> InputError:
-        remedy = f"{self.pilot} more measurements of the pilot come first"
-        return InputError("belief", "without an estimate", remedy)
+    def forecast(self, points: Indices) -> Forecast | None:
+        """What will be measured at points (m,), each once; None before there is an estimate."""
+        if self.pilot:
+            return None
+        means, deviations = self.prediction.at(points).spread()
+        noise = self.average.mixture.noise
+        return Forecast(points=points, means=means, deviations=np.hypot(deviations, noise), warp=self.average.warp)
 
+    # ------------------------------------------------------------------------------------ findings
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class EstimatedBelief:
-    """The belief of the inner confidence, with the data and the estimate that it rests on."""
-
-    open: Problem
-    """The problem as it was given."""
-    data: Data
-    found: Estimate | None
-    inner: Belief
-
-    def __getattr__(self, name: str) -> Any:
-        """Everything but the findings is the inner belief's."""
-        if name.startswith("__") or name == "inner":
-            raise AttributeError(name)
-        return getattr(self.inner, name)
-
-    @property
+    @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        doubts = () if self.found is None else self.found.doubts
-        said = (
-            Finding(assumption="estimate", verdict=Verdict.DOUBTED, number=float(len(self.data)), sentence=doubt)
-            for doubt in doubts
-        )
-        return (*said, *self.inner.findings)
+        if self.believed and not self.pilot:
+            return self.representative.findings
+        return (self._tested(), *self._left_out_coordinates())
+
+    def _tested(self) -> Finding:
+        if self.pilot:
+            sentence = f"{self.pilot} more measurements of the pilot come first: there is no estimate yet"
+            return Finding(assumption="kernel", verdict=Verdict.UNTESTED, number=0.0, sentence=sentence)
+        count, needed = len(self.compared), min(ENOUGH, self.problem.domain.n)
+        if count < needed:
+            sentence = (
+                f"{count} of {needed} predictions were compared with measurements: nothing is declared before that"
+            )
+            return Finding(assumption="kernel", verdict=Verdict.UNTESTED, number=float(count), sentence=sentence)
+        size = float(np.sqrt(np.square(self.compared).mean()))
+        sentence = f"{count:,} measurements were {size:.2f} times as far from their predictions as the kernels say"
+        if self.ready:
+            sentence += f"; intervals are {self.scale:.2f} times as wide as that"
+            return Finding(assumption="kernel", verdict=Verdict.HOLDS, number=self.scale, sentence=sentence)
+        sentence += ": nothing is declared while the fit fails this test; measure more, or give a kernel"
+        return Finding(assumption="kernel", verdict=Verdict.CONTRADICTED, number=self.scale, sentence=sentence)
+
+    def _left_out_coordinates(self) -> tuple[Finding, ...]:
+        domain = self.problem.domain
+        names = [domain.names[j] for j in constant(domain.points)]
+        if not names or len(names) == domain.dimension or "kernel" not in self.problem.fit:
+            return ()
+        sentence = f"{', '.join(names)}: the same at all points, and left out"
+        return (Finding(assumption="coordinates", verdict=Verdict.HOLDS, number=float(len(names)), sentence=sentence),)
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """A confidence whose problem is completed by estimates."""
+    """The posterior confidence on a problem that is completed by estimates."""
 
-    inner: AnyConfidence
+    inner: OnPosterior
+
+    given_only: ClassVar[bool] = False
+    in_rounds: ClassVar[bool] = False
+    permanent: ClassVar[bool] = False
+    ordered: ClassVar[bool] = True
+    """Which results a plan had forecast depends on how they were grouped."""
 
     @property
     def name(self) -> str:
@@ -132,72 +307,57 @@ class Estimated:
         return self.inner.uses
 
     @property
-    def given_only(self) -> bool:
-        return self.inner.given_only
-
-    @property
-    def in_rounds(self) -> bool:
-        return self.inner.in_rounds
-
-    @property
-    def permanent(self) -> bool:
-        return self.inner.permanent
-
-    @property
     def budget(self) -> int:
         return self.inner.budget
 
-    @property
-    def ordered(self) -> bool:
-        """When an estimate is made depends on how measurements were grouped."""
-        return True
-
     def prior(self, problem: Problem) -> EstimatedBelief:
-        complete = stand_in(problem)
-        self.inner.prior(complete)  # what the confidence needs besides is missed here, not after the pilot
-        if self.inner.guarantee(complete).probability is not None:
-            remedy = "a guarantee needs kernel, noise and mean to be given: give them, or confidence='posterior'"
-            raise InputError("fit", repr(problem.fit), remedy)
-        none = Data(points=np.empty(0, dtype=np.int64), values=np.empty(0), noise=np.empty(0))
-        pilot = estimation.pilot_size(problem.domain.points.shape[1], SIZE)
+        nothing = np.zeros(problem.domain.n, dtype=np.bool_)
         return EstimatedBelief(
-            open=problem, data=none, found=None, inner=Unready(problem=problem, data=none, pilot=pilot)
+            problem=problem, confidence=self.inner, data=NO_DATA, deviates=np.empty(0), surprising=frozen(nothing)
         )
 
     def update(self, belief: EstimatedBelief, batch: Batch) -> EstimatedBelief:
-        """With a new estimate where one is due; otherwise the inner confidence takes the batch."""
+        """All measurements so far; the results of a plan are compared with its forecast."""
         own = np.full(len(batch.points), np.nan) if batch.noise is None else batch.noise
-        data = Data(
-            points=np.concatenate([belief.data.points, batch.points]),
-            values=np.concatenate([belief.data.values, batch.values]),
-            noise=np.concatenate([belief.data.noise, own]),
+        data = Data(points=batch.points, values=batch.values, noise=own)
+        forecast = None if batch.plan is None else batch.plan.forecast
+        expected = np.zeros(len(data), dtype=np.bool_)
+        if forecast is not None:
+            expected = np.isin(data.points, forecast.points)
+        surprising = belief.surprising.copy()
+        surprising[data.points[~expected]] = True
+        compared = np.empty(0) if forecast is None else forecast.deviates(data.points[expected], data.values[expected])
+        return replace(
+            belief,
+            data=belief.data.joined(data),
+            deviates=np.concatenate([belief.deviates, compared]),
+            surprising=frozen(surprising),
         )
-        problem = belief.open
-        missing = estimation.pilot_size(problem.domain.points.shape[1], SIZE) - len(data)
-        if belief.found is None and missing > 0:
-            return replace(belief, data=data, inner=Unready(problem=problem, data=data, pilot=missing))
-        if not estimation.is_due(None if belief.found is None else belief.found.samples, len(data)):
-            return replace(belief, data=data, inner=self.inner.update(belief.inner, batch))
-        found = estimation.estimate(problem, data)
-        completed = found.applied(problem)
-        noise = np.where(np.isnan(data.noise), completed.deviations[data.points], data.noise)
-        everything = Batch(points=data.points, values=data.values, noise=noise)
-        inner = self.inner.update(self.inner.prior(completed), everything)
-        return EstimatedBelief(open=problem, data=data, found=found, inner=inner)
 
     def guarantee(self, problem: Problem) -> Guarantee:
-        return self.inner.guarantee(problem)
+        return Guarantee(
+            promise=f"{self.inner.promise(problem)}: as far as the measurements confirm the estimated model",
+            probability=None,
+            at_all_times=False,
+            assumes=("f is like a draw from one of the kernels that are averaged", "noise that is alike everywhere"),
+        )
 
     def sizes(self, problem: Problem, batch: int | None, /) -> Sizes:
-        return self.inner.sizes(problem, batch)
+        return PilotFirst(pilot=pilots.size(problem.domain.n), later=self.inner.sizes(problem, batch))
 
 
-def stand_in(problem: Problem) -> Problem:
-    """The problem with something harmless in place of what is estimated later."""
-    from sklearn.gaussian_process.kernels import RBF  # noqa: PLC0415
+@dataclass(frozen=True, kw_only=True)
+class PilotFirst:
+    """A pilot, no more of it at a time than a batch has, and then the batches."""
 
-    extent = float(np.ptp(problem.domain.points, axis=0).max()) or 1.0
-    kernel = RBF(extent) if "kernel" in problem.fit else problem.domain.kernel
-    noise = 1.0 if "noise" in problem.fit else problem.known_noise
-    mean = 0.0 if "mean" in problem.fit else problem.mean
-    return Estimate(kernel=kernel, noise=noise, mean=mean, samples=0, doubts=()).applied(problem)
+    pilot: int
+    later: Sizes
+
+    last = None
+
+    def samples(self, need: Need, /) -> int:
+        batch = self.later.samples(need)
+        return min(batch, self.pilot - need.begun) if need.begun < self.pilot else batch
+
+    def precision(self, phase: int, /) -> float | None:
+        return self.later.precision(phase)

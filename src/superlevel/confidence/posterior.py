@@ -15,15 +15,17 @@ once they are given is the method's choice.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Protocol, Self
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from superlevel import posterior
 from superlevel.arrays import Array, Indices, Mask, as_number, frozen
+from superlevel.confidence import error_rate
 from superlevel.confidence.protocol import Guarantee
 from superlevel.errors import InputError
 from superlevel.findings import Finding, Verdict
@@ -66,6 +68,25 @@ class Constant:
         return self.misspecification
 
 
+@dataclass(frozen=True, kw_only=True)
+class ByRate:
+    """As many deviations as it takes that only a given share of the declared labels is wrong on average."""
+
+    rate: float
+    levels: tuple[float, ...]
+    tolerance: float
+    misspecification: float
+
+    def at(self, posterior: GaussianPosterior, /) -> float:
+        distances = np.abs(posterior.mean - np.array(self.levels)[:, None]) + self.tolerance
+        with np.errstate(divide="ignore", invalid="ignore"):
+            wrong = ndtr(-np.nan_to_num(distances / posterior.deviation, nan=0.0))
+        return -float(ndtri(error_rate.tail(wrong, self.rate)))
+
+    def extra(self, _posterior: GaussianPosterior, /) -> float:
+        return self.misspecification
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GaussianBelief:
     """A Gaussian posterior with a width: all measurements at once, whatever rule chose their places."""
@@ -83,6 +104,7 @@ class GaussianBelief:
     contradicted: ClassVar[bool] = False
     sources: ClassVar[None] = None
     pilot: ClassVar[int] = 0
+    estimated: ClassVar[Mapping[str, str]] = {}
 
     @property
     def tolerance(self) -> float:
@@ -207,6 +229,7 @@ class OnPosterior(ABC):
     intersected: bool = False
     """Whether intervals are intersected over time, as LSE does."""
 
+    name: ClassVar[str]
     uses: ClassVar[frozenset[str]] = frozenset({"noise", "mean", "misspecification", "tolerance", "ridge", "cost"})
     given_only: ClassVar[bool] = False
     in_rounds: ClassVar[bool] = False
@@ -221,6 +244,27 @@ class OnPosterior(ABC):
     @abstractmethod
     def widths(self, problem: Problem, prior: GaussianPosterior, /) -> Width:
         """The width of the intervals."""
+
+    def rate(self, problem: Problem) -> float | None:
+        """The share of the declared labels that may be wrong on average; None for a fixed number of deviations.
+
+        A goal whose level depends on the maximum has no rate. By default an estimated kernel has one.
+        """
+        return error_rate.RATE if "kernel" in problem.fit and problem.goal.levels else None
+
+    @property
+    def deviations(self) -> float:
+        """How many deviations a label has where there is no rate."""
+        return BETA
+
+    def promise(self, problem: Problem) -> str:
+        """In which sense the declared labels are right, in words."""
+        rate = self.rate(problem)
+        if rate is not None:
+            wide = f" by more than {problem.tolerance:g}" if problem.tolerance else ""
+            return f"at most {100 * rate:g} % of the declared labels are wrong{wide} on average"
+        wide = f", give or take {problem.tolerance:g}" if problem.tolerance else ""
+        return f"every label is {self.deviations:g} posterior deviations from the level{wide}"
 
     def prior(self, problem: Problem) -> GaussianBelief:
         prior = posterior.begin(problem.domain, noise=problem.known_noise, mean=problem.mean)
@@ -244,27 +288,47 @@ class OnPosterior(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Posterior(OnPosterior):
-    """Intervals of a constant number of posterior deviations. They are as right as kernel and noise are."""
+    """Intervals of the posterior: so many deviations, or as many as an error rate asks for.
 
-    beta: float = BETA
+    They are as right as kernel and noise are. By default they have 3 deviations where the kernel is given, and an error
+    rate of 1 % where it is estimated.
+    """
+
+    beta: float | None = None
     """beta^1/2 > 0: the half-width of an interval in deviations."""
+    error_rate: float | None = None
+    """The share of the declared labels that may be wrong on average, between 0 and 0.2."""
 
     name: ClassVar[str] = "posterior"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", as_number("Posterior.beta", self.beta, above=0))
+        if self.beta is not None:
+            object.__setattr__(self, "beta", as_number("Posterior.beta", self.beta, above=0))
+        if self.error_rate is not None:
+            rate = as_number("Posterior.error_rate", self.error_rate, above=0, below=0.2)
+            object.__setattr__(self, "error_rate", rate)
+        if self.beta is not None and self.error_rate is not None:
+            raise InputError("Posterior.beta", self.beta, "give a number of deviations or an error rate, not both")
         object.__setattr__(self, "intersected", as_flag("Posterior.intersected", self.intersected))
 
-    def widths(self, problem: Problem, _prior: GaussianPosterior, /) -> Constant:
-        return Constant(value=self.beta, misspecification=problem.misspecification)
+    def widths(self, problem: Problem, _prior: GaussianPosterior, /) -> Width:
+        rate, extra = self.rate(problem), problem.misspecification
+        if rate is None:
+            return Constant(value=self.deviations, misspecification=extra)
+        return ByRate(rate=rate, levels=problem.goal.levels, tolerance=problem.tolerance, misspecification=extra)
+
+    def rate(self, problem: Problem) -> float | None:
+        if self.beta is not None:
+            return None
+        return self.error_rate if self.error_rate is not None and problem.goal.levels else super().rate(problem)
+
+    @property
+    def deviations(self) -> float:
+        return BETA if self.beta is None else self.beta
 
     def guarantee(self, problem: Problem) -> Guarantee:
-        wide = f", give or take {problem.tolerance:g}" if problem.tolerance else ""
-        promise = (
-            f"every label is {self.beta:g} posterior deviations from the level{wide}: as right as kernel and noise are"
-        )
         return Guarantee(
-            promise=promise,
+            promise=f"{self.promise(problem)}: as right as kernel and noise are",
             probability=None,
             at_all_times=False,
             assumes=("f is a draw from the Gaussian process of the kernel", "Gaussian noise of the given deviation"),

@@ -22,7 +22,7 @@ is declared from then on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -89,6 +89,7 @@ class RidgeBelief:
     """What speaks against the assumptions. Where there is one, nothing is declared, and nothing more is looked for."""
 
     pilot: ClassVar[int] = 0
+    estimated: ClassVar[Mapping[str, str]] = {}
 
     @property
     def tolerance(self) -> float:

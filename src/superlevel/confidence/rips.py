@@ -6,6 +6,7 @@ when the round was planned. Nothing is assumed of the noise but its variance.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -54,6 +55,7 @@ class RipsBelief:
     contradicted: ClassVar[bool] = False
     sources: ClassVar[None] = None
     pilot: ClassVar[int] = 0
+    estimated: ClassVar[Mapping[str, str]] = {}
 
     @property
     def counts(self) -> Indices:

@@ -66,6 +66,7 @@ class Rkhs(OnPosterior):
     """Widths for a fixed f with ||f|| <= norm: all labels are right with probability 1 - delta."""
 
     name: ClassVar[str] = "rkhs"
+    given_only: ClassVar[bool] = True
     uses: ClassVar[frozenset[str]] = OnPosterior.uses | {"norm", "delta"}
     permanent: ClassVar[bool] = True
 

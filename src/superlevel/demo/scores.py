@@ -54,7 +54,6 @@ def read(study: Study, label: str, deep: Mask, pings: int) -> Record:
     """The log once more from the beginning, as far as so many pings: ``deep`` (n,) is the truth."""
     known = study.knowledge
     ledger, method = known.ledger, known.method
-    assert method is not None  # all is given
     state = method.init(seed=ledger.created.seed)
     scores, order = [], []
     for entry in np.unique(ledger.told[ledger.measured]):

@@ -31,9 +31,9 @@ from superlevel.demo.scores import Record, read
 from superlevel.demo.sea import Sea
 from superlevel.domain import Domain
 from superlevel.errors import AssumptionWarning, InputError
-from superlevel.estimation import spread
 from superlevel.goals import Threshold
 from superlevel.oracles import Gaussian
+from superlevel.pilots import spread
 from superlevel.problem import Problem
 from superlevel.study import Result, Study
 from superlevel.study.storage import Storage, open_storage

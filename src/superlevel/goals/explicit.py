@@ -7,7 +7,7 @@ all points decides all levels at once, with the same guarantee.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
@@ -34,6 +34,9 @@ class Explicit(Goal):
         left = labels == UNDECIDED
         return Reading(labels=labels, undecided=reading.undecided & (left if left.ndim == 1 else left.any(axis=0)))
 
+    def moved(self, transform: Callable[[float], Any], /) -> Goal:
+        return AtLevels(self, tuple(float(transform(level)) for level in self.levels))
+
     def signs(self, f: Array) -> Labels:
         return frozen(np.where(f > self._column, ABOVE, BELOW).astype(np.int8))
 
@@ -58,6 +61,34 @@ class Explicit(Goal):
 
     def critical(self, f: Array) -> tuple[tuple[float, Array], ...]:
         return ((1.0, self.margins(f)),)
+
+
+@dataclass(frozen=True)
+class AtLevels(Explicit):
+    """Another goal at other levels, for a transform of f. It is never stored."""
+
+    goal: Goal
+    values: tuple[float, ...]
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        return self.values
+
+    @property
+    def question(self) -> str:
+        return self.goal.question
+
+    @classmethod
+    def parse(cls, _text: str, /) -> None:
+        """None: there are no words for it."""
+        return
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return self.goal.groups
+
+    def wanted(self, labels: Labels) -> Labels:
+        return self.goal.wanted(labels)
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,7 @@ undecided directions, confidences bound them, and goals read the bounds.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, Self
 
@@ -61,6 +61,10 @@ class Goal(ABC):
     def combine(self, f: Array) -> Array:
         """(n,) or (n, n): the value of each direction if the function has the values f (n,)."""
         return np.asarray(np.subtract.outer(f, self.share * f)) if self.share else f
+
+    def moved(self, _transform: Callable[[float], Any], /) -> Goal:
+        """The goal for an increasing transform of f; a goal without levels takes transforms that keep ratios."""
+        return self
 
     def by_points(self) -> Goal:
         """The same goal, read from one interval for each point."""

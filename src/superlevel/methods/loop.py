@@ -108,6 +108,7 @@ class Method:
             undecided=state.undecided,
             origin=self._origin(state, pending),
             campaign=self._campaign(state.seed),
+            forecast=choice.forecast,
         )
 
     def view(

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from superlevel.arrays import as_count
 from superlevel.confidence.estimated import Estimated
-from superlevel.confidence.posterior import as_flag
+from superlevel.confidence.posterior import OnPosterior, as_flag
 from superlevel.confidence.protocol import AnyConfidence, describe
 from superlevel.errors import InputError
 from superlevel.methods.loop import Method
@@ -64,7 +64,7 @@ def make(
     where.check(problem, goal)
     size = row.batch if batch is None else as_count("batch", batch)
     if problem.fit:
-        chosen, where = Estimated(chosen), Piloted(where)
+        chosen, where = Estimated(cast(OnPosterior, chosen)), Piloted(where)  # the others want all to be given
     prior = chosen.prior(problem)
     return Method(
         name=used,

@@ -1,12 +1,13 @@
-"""A pilot first: places that are spread out, until what the problem leaves open can be estimated."""
+"""A rule for problems that leave something open: a pilot first, then the rule itself on the likeliest kernel."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from superlevel import estimation
+from superlevel import pilots
 from superlevel.arrays import normalised
 from superlevel.design import Design, Review
 from superlevel.goals import Goal
@@ -17,7 +18,7 @@ from superlevel.rules.protocol import Rule
 
 @dataclass(frozen=True)
 class Piloted(Rule):
-    """Another rule, after a pilot."""
+    """Another rule, after a pilot. Its choices carry a forecast of what will be measured."""
 
     rule: Rule
 
@@ -25,13 +26,20 @@ class Piloted(Rule):
         self.rule.check(problem, goal)
 
     def choose(self, view: View) -> Choice:
-        missing = view.belief.pilot - len(view.pending)
-        if missing <= 0 and view.belief.pilot == 0:
-            return self.rule.choose(view)
-        begun = np.repeat(np.arange(view.n), view.begun)
-        places = estimation.pilot(view.problem, count=max(missing, 1), begun=begun)
-        counts = np.bincount(places, minlength=view.n).astype(np.int64)
-        return Choice(weights=normalised(counts.astype(np.float64)), counts=counts)
+        if view.belief.pilot:
+            begun = np.repeat(np.arange(view.n), view.begun)
+            places = pilots.pilot(view.problem, count=view.samples(), begun=begun)
+            counts = np.bincount(places, minlength=view.n).astype(np.int64)
+            return Choice(weights=normalised(counts.astype(np.float64)), counts=counts)
+        choice = self.rule.choose(_inside(view))
+        belief: Any = view.belief
+        return replace(choice, forecast=belief.forecast(np.flatnonzero(choice.counts)))
 
     def review(self, view: View, found: Design, /) -> Review | None:
-        return self.rule.review(view, found)
+        return self.rule.review(_inside(view), found)
+
+
+def _inside(view: View) -> View:
+    """The view of the likeliest kernel, in which values and levels are transformed."""
+    belief: Any = view.belief
+    return replace(view, belief=belief.representative, goal=view.goal.moved(belief.average.warp))

@@ -6,31 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 from superlevel.fields import FIELDS
 from superlevel.kernels import phrase
-from superlevel.study.ledger import Ledger
+from superlevel.records import Stop
 
 if TYPE_CHECKING:
-    from superlevel.methods import Method
     from superlevel.study.replay import Knowledge
 
-PILOT = "none yet: the pilot comes first"
 
-
-def assumptions(ledger: Ledger, known: Knowledge) -> tuple[tuple[str, str], ...]:
+def assumptions(known: Knowledge) -> tuple[tuple[str, str], ...]:
     """Name and value of everything that was given or estimated, used or not."""
-    given, fit = ledger.created, known.fit
-    confidence = given.confidence["name"]
+    given, method = known.ledger.created, known.method
+    confidence, fit = given.confidence["name"], known.ledger.fit
     values: dict[str, Any] = dict(given.problem) | ({"noise": fit.noise, "mean": fit.mean} if fit else {})
     rule = "" if given.rule is None else f", rule {given.rule['name']}"
     rows = [
         ("method", f"{given.method}{rule}, {confidence} confidence, seed {given.seed}"),
         ("kernel", _source(known, "kernel", phrase(fit.kernel if fit else given.kernel))),
     ]
-    uses = None if known.method is None else known.method.confidence.uses
     for field in FIELDS:
         text = field.show(values.get(field.name, field.default))
         if field.name in ("noise", "mean"):
             text = _source(known, field.name, text)
-        elif uses is not None and field.name not in uses and text != "none":
+        elif field.name not in method.confidence.uses and text != "none":
             text += f", which the {confidence} confidence does not use"
         rows.append((field.name, text))
     return tuple(rows)
@@ -38,11 +34,18 @@ def assumptions(ledger: Ledger, known: Knowledge) -> tuple[tuple[str, str], ...]
 
 def _source(known: Knowledge, name: str, text: str) -> str:
     """A value, and whether it was given or estimated."""
-    if name not in known.ledger.created.fit:
+    ledger, estimated = known.ledger, known.state.belief.estimated
+    if name not in ledger.created.fit:
         return f"{text}, given"
-    return "not estimated yet" if known.fit is None else f"{text}, estimated from {known.fit.samples:,} measurements"
+    if ledger.fit is not None:
+        return f"{text}, estimated from {ledger.fit.samples:,} measurements by an earlier version"
+    if name not in estimated:
+        return "not estimated yet"
+    return f"{estimated[name]}, estimated from {ledger.samples:,} measurements"
 
 
-def guarantee(method: Method | None) -> str:
+def guarantee(known: Knowledge) -> str:
     """In which sense the labels are right."""
-    return PILOT if method is None else method.confidence.guarantee(method.problem).promise
+    if known.stop is Stop.CONTRADICTED:
+        return f"none: {known.stop}"
+    return known.method.confidence.guarantee(known.method.problem).promise

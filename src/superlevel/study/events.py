@@ -21,7 +21,7 @@ from superlevel.errors import InputError
 from superlevel.study.format1 import from_format_1
 from superlevel.study.storage.protocol import Entry, StorageError
 
-FORMAT = 2
+FORMAT = 3
 PILOT, BATCH, ROUND, REST = "pilot", "batch", "round", "rest"  # what plans are for
 
 
@@ -83,7 +83,7 @@ class Certified(Payload):
 
 
 class Fit(Payload):
-    """What was estimated from measurements instead of being given."""
+    """What an earlier version estimated from measurements instead of being given."""
 
     kernel: Any
     noise: float | list[float]
@@ -91,6 +91,18 @@ class Fit(Payload):
     samples: int
     """From so many measurements."""
     doubts: list[str] = Field(default_factory=list)
+
+
+class Forecasted(Payload):
+    """What a plan expects to be measured at each of its points, in ascending order: transformed values."""
+
+    means: list[float]
+    deviations: list[float]
+    centre: float
+    """Of the transform asinh((value - centre) / unit / scale)."""
+    unit: float
+    scale: float | None
+    """None for a transform that only changes units."""
 
 
 class Created(Payload):
@@ -166,7 +178,9 @@ class Asked(Payload):
     labels: str
     """What was decided then: +, - or ? for each point."""
     fit: Fit | None = None
-    """A new estimate, which holds from now on."""
+    """A new estimate, which holds from now on: in logs of the versions before only."""
+    forecast: Forecasted | None = None
+    """What is expected to be measured, where the confidence says so."""
     weights: Sparse | None = None
     """The distribution that the points were drawn from, in rounds."""
     undecided: str = ""

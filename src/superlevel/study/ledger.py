@@ -128,7 +128,7 @@ class Ledger:
 
     @property
     def fit(self) -> Fit | None:
-        """The estimate that holds now."""
+        """The estimate that holds now, in logs of earlier versions; this version estimates when it replays the log."""
         return next((item.asked.fit for item in reversed(self.askings) if item.asked.fit is not None), None)
 
 

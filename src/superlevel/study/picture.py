@@ -25,7 +25,7 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         labels=known.labels,
         counts=ledger.counts,
         averages=ledger.averages,
-        mean=known.mean,
+        mean=known.estimate,
         lower=found.lower,
         upper=found.upper,
         levels=known.levels,
@@ -42,7 +42,7 @@ def campaign(name: str, known: Knowledge) -> Campaign:
 def reasons(known: Knowledge) -> tuple[Reason, ...]:
     """For each open ticket, the undecided points that it serves most."""
     tickets = known.ledger.open[:EXPLAINED]
-    if not len(tickets) or known.state is None:
+    if not len(tickets) or known.state.belief.pilot:
         return ()
     points = known.ledger.point[tickets - 1]
     shares = known.state.belief.relief(points)
@@ -66,7 +66,7 @@ def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
         ("open tickets", f"{len(ledger.open):,}"),
         ("began", ledger.times[0]),
         ("last entry", ledger.times[1]),
-        *assumptions(ledger, known),
+        *assumptions(known),
     ]
     if known.stop is not None:
         rows.append(("ended because", known.stop.value))

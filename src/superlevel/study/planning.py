@@ -6,18 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superlevel import estimation
 from superlevel.arrays import Indices
 from superlevel.errors import InputError
 from superlevel.methods import Method
 from superlevel.records import Choice, Growing, State, View
-from superlevel.study import designs
+from superlevel.study import designs, forecasts
 from superlevel.study.configuration import LARGEST_PLAN as LARGEST
-from superlevel.study.configuration import problem_of
-from superlevel.study.events import BATCH, PILOT, REST, ROUND, Asked, Fit
-from superlevel.study.fitting import fitted
+from superlevel.study.events import BATCH, PILOT, REST, ROUND, Asked
 from superlevel.study.ledger import Fate, Ledger
-from superlevel.study.replay import Knowledge, Methods, as_text, know, nothing
+from superlevel.study.replay import Knowledge, as_text
 from superlevel.study.rounds import fingerprint
 
 
@@ -28,21 +25,15 @@ class Waiting:
     reason: str
 
 
-def next_plan(known: Knowledge, count: int | None, makers: Methods) -> Asked | Waiting:
+def next_plan(known: Knowledge, count: int | None) -> Asked | Waiting:
     """A plan of about ``count`` measurements, or of as many as the method takes, from what is known."""
-    ledger = known.ledger
-    if known.method is None and ledger.samples < _pilot_size(ledger):
-        return _pilot(ledger, ledger.created.batch if count is None else count)
-    fit = fitted(ledger) if outdated(ledger) else None
-    if fit is not None:
-        known = know(ledger, makers, fit=fit)
-        if known.stop is not None:  # nothing is left to measure, but the estimate that says so is to be kept
-            return _asked(known, BATCH, np.empty(0, dtype=np.int64), _next_batch(ledger), fit=fit)
-    if known.method is None or known.state is None:
-        return Waiting(reason="there is no estimate yet")
     if known.method.confidence.in_rounds:
         return _round(known, known.method, known.state)
-    return _batch(known, known.method, known.state, count=count, fit=fit)
+    left = known.state.belief.pilot
+    if left and len(known.ledger.open) >= left and count is None:
+        out = len(known.ledger.open)
+        return Waiting(reason=f"{out:,} results of the pilot are out: the kernel is estimated from them")
+    return _batch(known, known.method, known.state, count=count)
 
 
 def _asked(known: Knowledge, purpose: str, points: Indices, phase: int, **more: object) -> Asked:
@@ -67,7 +58,7 @@ def _asked(known: Knowledge, purpose: str, points: Indices, phase: int, **more: 
 # ------------------------------------------------------------------------------------------ batches
 
 
-def _batch(known: Knowledge, method: Method, state: State, *, count: int | None, fit: Fit | None) -> Asked:
+def _batch(known: Knowledge, method: Method, state: State, *, count: int | None) -> Asked:
     """By the method's rule, as if open tickets were measured already, and those that failed too.
 
     Without the latter a point that cannot be measured would be suggested for ever.
@@ -76,7 +67,9 @@ def _batch(known: Knowledge, method: Method, state: State, *, count: int | None,
         _check_count(count)
     phase = _next_batch(known.ledger)
     choice = method.rule.choose(seen(method, state, known.ledger, phase=phase, count=count))
-    return _asked(known, BATCH, _repeated(choice.counts), phase, fit=fit, design=_design(choice))
+    purpose = PILOT if state.belief.pilot else BATCH
+    forecast = None if choice.forecast is None else forecasts.stored(choice.forecast)
+    return _asked(known, purpose, _repeated(choice.counts), phase, design=_design(choice), forecast=forecast)
 
 
 def seen(method: Method, state: State, ledger: Ledger, *, phase: int, count: int | None) -> View:
@@ -94,7 +87,7 @@ def _check_count(count: int) -> None:
 
 
 def _next_batch(ledger: Ledger) -> int:
-    return 1 + sum(item.asked.purpose == BATCH for item in ledger.askings)
+    return 1 + sum(item.asked.purpose in (PILOT, BATCH) for item in ledger.askings)
 
 
 def _design(choice: Choice) -> object:
@@ -127,40 +120,3 @@ def _round(known: Knowledge, method: Method, state: State) -> Asked | Waiting:
         return _asked(known, REST, _repeated(missing), state.phase, completes=begun.asking.seq)
     left = len(ledger.open)
     return Waiting(reason=f"round {state.phase} waits for {left:,} results: where the next one measures depends on all")
-
-
-# -------------------------------------------------------------------------------------------- pilot
-
-
-def _pilot_size(ledger: Ledger) -> int:
-    """Measurements before the first estimate."""
-    return estimation.pilot_size(len(ledger.created.names), ledger.created.batch)
-
-
-def _pilot(ledger: Ledger, count: int) -> Asked | Waiting:
-    """Places that are spread out, given those that are measured or about to be; some of them twice."""
-    wanted = _pilot_size(ledger) - ledger.samples - len(ledger.open)
-    if wanted <= 0:
-        left = len(ledger.open)
-        return Waiting(reason=f"{left:,} results of the pilot are out: the kernel is estimated from them")
-    _check_count(count)
-    begun = ledger.point[ledger.fate != Fate.WITHDRAWN]
-    places = estimation.pilot(problem_of(ledger.created, None), count=max(count, wanted), begun=begun)
-    return _asked(nothing(ledger), PILOT, places, 0)
-
-
-# ---------------------------------------------------------------------------------------- estimates
-
-
-def outdated(ledger: Ledger) -> bool:
-    """Whether something is to be estimated anew: for the first time, from a corrected log, or from many more data.
-
-    From fewer measurements than a pilot has there is no estimate; what was withdrawn may leave so few.
-    """
-    if not ledger.created.fit or ledger.samples < _pilot_size(ledger):
-        return False
-    last = next((item for item in reversed(ledger.askings) if item.asked.fit is not None), None)
-    if last is None or last.asked.fit is None:
-        return True
-    # What was corrected while it was made is not in it.
-    return estimation.is_due(last.asked.fit.samples, ledger.samples) or ledger.revised > last.asked.seen

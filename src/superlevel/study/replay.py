@@ -24,7 +24,6 @@ import numpy as np
 
 from superlevel import findings, methods
 from superlevel.arrays import Array, Indices, Labels, normalised
-from superlevel.confidence.estimated import stand_in
 from superlevel.design import Design
 from superlevel.findings import Finding
 from superlevel.goals import ABOVE, BELOW, UNDECIDED
@@ -32,7 +31,7 @@ from superlevel.methods import Method
 from superlevel.methods.make import as_confidence, restore_rule
 from superlevel.problem import Problem
 from superlevel.records import Batch, Choice, Info, State, Stop
-from superlevel.study import designs, rounds
+from superlevel.study import designs, forecasts, rounds
 from superlevel.study.configuration import problem_of
 from superlevel.study.events import Created, Fit
 from superlevel.study.ledger import Fate, Ledger
@@ -46,11 +45,8 @@ class Knowledge:
     """What is known after some entries."""
 
     ledger: Ledger
-    fit: Fit | None
-    """What is estimated instead of given."""
-    method: Method | None
-    """None until there is an estimate of what is not given."""
-    state: State | None
+    method: Method
+    state: State
     infos: tuple[Info, ...]
     """What each step showed."""
     over: int = 0
@@ -58,23 +54,23 @@ class Knowledge:
 
     @property
     def labels(self) -> Labels:
-        """(n,) or (k, n); nothing is decided before there is a method."""
-        return self.ledger.goal.unread(self.ledger.n).labels if self.state is None else self.state.labels
+        """(n,) or (k, n)"""
+        return self.state.labels
 
     @property
     def stop(self) -> Stop | None:
-        return None if self.state is None else self.state.stop
+        return self.state.stop
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
         """What speaks against the assumptions, each once."""
-        said = [finding.sentence for finding in self.contradictions]
-        return tuple(dict.fromkeys([*(self.fit.doubts if self.fit else ()), *said]))
+        before = () if self.ledger.fit is None else self.ledger.fit.doubts
+        return tuple(dict.fromkeys([*before, *(finding.sentence for finding in self.contradictions)]))
 
     @cached_property
     def contradictions(self) -> tuple[Finding, ...]:
         """What any step showed against the assumptions, in order; of each assumption what was found last."""
-        now = () if self.state is None else findings.contradicting(self.state.belief.findings)
+        now = findings.contradicting(self.state.belief.findings)
         latest: dict[str, list[Finding]] = {}
         for found in (*(info.findings for info in self.infos), now):
             latest |= {finding.assumption: [] for finding in found}
@@ -83,20 +79,20 @@ class Knowledge:
         return tuple(finding for listed in latest.values() for finding in listed)
 
     @property
-    def mean(self) -> Array | None:
-        """(n,) the estimate of f."""
-        return None if self.state is None else self.state.estimate
+    def estimate(self) -> Array | None:
+        """(n,) the estimate of f; None before there is one."""
+        return None if self.state.belief.pilot else self.state.estimate
 
     @property
     def levels(self) -> tuple[float, ...]:
         """Where the levels are, or are estimated to be; empty while nothing is known of them."""
         goal, state = self.ledger.goal, self.state
-        return goal.levels if state is None or not state.samples else goal.levels_at(state.estimate)
+        return goal.levels if state.belief.pilot or not state.samples else goal.levels_at(state.estimate)
 
     @property
     def round(self) -> Round | None:
         """The round that is not told as a whole yet."""
-        if self.method is None or not self.method.confidence.in_rounds:
+        if not self.method.confidence.in_rounds:
             return None
         return next(iter(rounds.rounds(self.ledger)[self.over :]), None)
 
@@ -118,10 +114,8 @@ class Methods:
         self._made: tuple[Created, Fit | None, Method] | None = None
         self.reached: _Step | None = None
 
-    def of(self, created: Created, fit: Fit | None) -> Method | None:
-        """With the present estimate; None where one is needed and not there yet."""
-        if created.fit and fit is None:
-            return None
+    def of(self, created: Created, fit: Fit | None) -> Method:
+        """With the estimate of an earlier version, where the log has one."""
         if self._made is None or self._made[:2] != (created, fit):
             self._made = (created, fit, make(created, problem_of(created, fit)))
         return self._made[2]
@@ -140,31 +134,17 @@ def make(created: Created, problem: Problem) -> Method:
     )
 
 
-def tried(problem: Problem, created: Created) -> None:
-    """That the method takes the problem, whatever is estimated later."""
-    make(created, problem)
-    make(created, stand_in(problem))
-
-
 def know(ledger: Ledger, makers: Methods, *, fit: Fit | None = None) -> Knowledge:
-    """Everything that follows from the entries, and from an estimate that is newer than theirs."""
-    fit = ledger.fit if fit is None else fit
-    method = makers.of(ledger.created, fit)
-    if method is None:
-        return nothing(ledger)
+    """Everything that follows from the entries, and from an estimate of an earlier version that is newer than they."""
+    method = makers.of(ledger.created, ledger.fit if fit is None else fit)
     begin = method.init(seed=ledger.created.seed)
     if method.confidence.in_rounds:
         state, infos, over = rounds.told(method, begin, ledger)
-        return Knowledge(ledger=ledger, fit=fit, method=method, state=state, infos=infos, over=over)
+        return Knowledge(ledger=ledger, method=method, state=state, infos=infos, over=over)
     listed = list(_parts(ledger)) if method.ordered else [_Part(ledger.measured, None, False)]
     state, infos = _updated(method, begin, ledger, [part for part in listed if len(part.at)], makers)
     state = replace(state, design=_last_design(ledger))
-    return Knowledge(ledger=ledger, fit=fit, method=method, state=state, infos=infos)
-
-
-def nothing(ledger: Ledger) -> Knowledge:
-    """Before the first estimate."""
-    return Knowledge(ledger=ledger, fit=None, method=None, state=None, infos=())
+    return Knowledge(ledger=ledger, method=method, state=state, infos=infos)
 
 
 def as_text(labels: Labels) -> str:
@@ -181,10 +161,12 @@ def as_labels(text: str, ledger: Ledger) -> Labels:
 
 
 def deviations(method: Method, ledger: Ledger, at: Indices) -> Array | None:
-    """(N,) of measurements, where one of them has its own."""
+    """(N,) of measurements, where one of them has its own; NaN for one that has none, if the noise is not given."""
     own = ledger.noise[at]
     if np.isnan(own).all():
         return None
+    if method.problem.noise is None:
+        return own
     return np.where(np.isnan(own), method.problem.deviations[ledger.point[at]], own)
 
 
@@ -272,8 +254,12 @@ def _choice(ledger: Ledger, place: int) -> Choice:
     """What a plan asked for."""
     asked = ledger.askings[place].asked
     counts = np.bincount(asked.points, minlength=ledger.n).astype(np.int64)
-    certificate = None if asked.design is None else designs.restored(asked.design)
-    return Choice(weights=normalised(counts.astype(np.float64)), counts=counts, certificate=certificate)
+    return Choice(
+        weights=normalised(counts.astype(np.float64)),
+        counts=counts,
+        certificate=None if asked.design is None else designs.restored(asked.design),
+        forecast=None if asked.forecast is None else forecasts.restored(asked.forecast, counts),
+    )
 
 
 def _last_design(ledger: Ledger) -> Design | None:
@@ -284,7 +270,5 @@ def _last_design(ledger: Ledger) -> Design | None:
 
 def continued(known: Knowledge, ledger: Ledger) -> Knowledge:
     """The same, after entries that changed no label."""
-    if known.state is None or known.method is None:
-        return replace(known, ledger=ledger)
     design = known.state.design if known.method.confidence.in_rounds else _last_design(ledger)
     return replace(known, ledger=ledger, state=replace(known.state, design=design))

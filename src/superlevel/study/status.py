@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from superlevel.fields import BY_NAME
 from superlevel.kernels import phrase
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WAY_OUT = (
     "correct what was told wrongly, or create another study with what is right and tell it these measurements: "
-    "none of them is lost"
+    "none of them is lost, but only new measurements give it a guarantee"
 )
 
 
@@ -39,6 +39,10 @@ class Reading(BaseModel):
     contradicted: bool = False
     """Whether what was measured cannot be if what is assumed is so."""
     doubts: tuple[str, ...] = ()
+    estimated: dict[str, str] = Field(default_factory=dict)
+    """What was estimated, and what came out, in words."""
+    tested: str = ""
+    """What came of these tests, in a sentence."""
 
 
 class Status(BaseModel):
@@ -72,9 +76,11 @@ class Status(BaseModel):
     leased: int
     """Of these, kept for somebody now."""
     batches: int
-    kernel: str | None
-    """The estimate that holds now, or what was given; None before the first estimate."""
-    noise: str | None
+    kernel: str
+    """The estimate that holds now, or what was given."""
+    noise: str
+    tested: str
+    """What the measurements say of an estimated kernel; empty where it is given."""
     began: str
     changed: str
     stop: str | None
@@ -100,7 +106,16 @@ def reading(known: Knowledge) -> Reading:
         stop=None if known.stop is None else known.stop.value,
         contradicted=known.stop is Stop.CONTRADICTED,
         doubts=known.doubts,
+        estimated=dict(known.state.belief.estimated),
+        tested=_tested(known),
     )
+
+
+def _tested(known: Knowledge) -> str:
+    """What the measurements say of a kernel that is estimated; empty where it is given."""
+    if not known.method.problem.fit:
+        return ""
+    return next(found.sentence for found in known.state.belief.findings if found.assumption == "kernel")
 
 
 def earlier(ledger: Ledger, noted: Note | None) -> Reading | None:
@@ -157,8 +172,9 @@ def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Rea
         open=fates[Fate.OPEN],
         leased=sum(lease is not None and lease.until >= now for lease in leases.values()),
         batches=len(ledger.askings),
-        kernel=None if "kernel" in created.fit and fit is None else phrase(fit.kernel if fit else created.kernel),
-        noise=None if "noise" in created.fit and fit is None else BY_NAME["noise"].show(_noise(ledger)),
+        kernel=_estimated(ledger, known, "kernel") or phrase(fit.kernel if fit else created.kernel),
+        noise=_estimated(ledger, known, "noise") or BY_NAME["noise"].show(_noise(ledger)),
+        tested=known.tested,
         began=ledger.times[0],
         changed=ledger.times[1],
         stop=known.stop,
@@ -181,6 +197,13 @@ def _next(ledger: Ledger, known: Reading, open_tickets: int) -> str:
         more = "" if in_round else ", or suggest more"
         return f"tell the results of {open_tickets:,} open ticket{'s' * (open_tickets > 1)}{more}"
     return "suggest the next batch"
+
+
+def _estimated(ledger: Ledger, known: Reading, name: str) -> str | None:
+    """In words, where this version estimates it."""
+    if name not in ledger.created.fit or ledger.fit is not None:
+        return None
+    return known.estimated.get(name, "not estimated yet")
 
 
 def _noise(ledger: Ledger) -> float | list[float] | None:

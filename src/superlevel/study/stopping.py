@@ -21,20 +21,20 @@ def stopping(known: Knowledge) -> Stopping:
     The lower bound is for the noise that is given: what single measurements say of their own is not in it.
     """
     ledger, state = known.ledger, known.state
-    bounds = None if state is None else _said(state.belief.bounds())
+    bounds = _said(state.belief.bounds())
     return Stopping(
         names=tuple(ledger.created.names),
         points=ledger.places,
-        problem=None if known.method is None else known.method.problem,
+        problem=None if known.method.problem.fit else known.method.problem,
         labels=known.labels,
         decided=since(known),
         samples=ledger.samples,
-        estimate=None if state is None else state.estimate,
+        estimate=known.estimate,
         lower=None if bounds is None else bounds.lower,
         upper=None if bounds is None else bounds.upper,
-        sources=None if state is None else state.belief.sources,
+        sources=state.belief.sources,
         ended=_ended(known),
-        guarantee="" if known.stop is Stop.CONTRADICTED else guarantee(known.method),
+        guarantee="" if known.stop is Stop.CONTRADICTED else guarantee(known),
     )
 
 
@@ -52,9 +52,9 @@ def _moments(ledger: Ledger) -> list[tuple[int, Labels]]:
     return [(samples, as_labels(text, ledger)) for samples, text in found if len(text) == ledger.labels]
 
 
-def _said(bounds: Bounds | None) -> Bounds | None:
+def _said(bounds: Bounds) -> Bounds | None:
     """None where nothing is said of any point, as after a contradiction."""
-    if bounds is None or not (np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any()):
+    if not (np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any()):
         return None
     return bounds
 

@@ -83,8 +83,8 @@ class Study:
             store: "sqlite:///file.db", "postgresql://user@host/database", "memory:", or a storage.
             name: of the campaign, new in the store.
             problem: points, goal, and what is assumed. What it leaves open (``fit``, or a noise that is not given) is
-                estimated by marginal likelihood: first from a pilot that is spread out, then again as data come.
-                Labels may be revised then.
+                estimated: first from a pilot that is spread out, then again whenever results come. Labels may be
+                revised then.
             method: any of ``methods.NAMES``.
             seed: everything random comes from it.
             batch: measurements that are planned at once, 10 by default. With the ridge confidence later batches grow.
@@ -106,7 +106,7 @@ class Study:
             lease=lease,
         )
         check_name(name)
-        made = _check_method(problem, given)
+        made = _check_method(given)
         storage = open_storage(store)
         entry = given.entry(seq=1, before="")
         study = cls(storage, name, fold([entry]), worker)  # before anything is stored: what cannot be read back is not
@@ -185,10 +185,10 @@ class Study:
         from superlevel.study import planning  # noqa: PLC0415  slow to import
 
         known = self.knowledge
-        if known.stop is not None and not planning.outdated(known.ledger):
+        if known.stop is not None:
             return known.stop.value
         count = max(missing, known.ledger.created.batch) if missing else None
-        plan = planning.next_plan(known, count, self._methods)
+        plan = planning.next_plan(known, count)
         if isinstance(plan, planning.Waiting):
             return plan.reason
         askings = len(known.ledger.askings)
@@ -381,12 +381,10 @@ def _closing(seen: Ledger, closed: Closed, ledger: Ledger) -> Closed | None:
     return closed if ledger.changed == seen.changed else None
 
 
-def _check_method(problem: Problem, given: Created) -> Methods:
+def _check_method(given: Created) -> Methods:
     """That the method takes the problem, before anything is stored; and what was made for that."""
-    from superlevel.study.replay import Methods, tried  # noqa: PLC0415
+    from superlevel.study.replay import Methods  # noqa: PLC0415
 
     makers = Methods()
-    if given.fit:
-        tried(problem, given)
     makers.of(given, None)
     return makers

@@ -104,8 +104,8 @@ def verify(name: str, storage: Storage, *, makers: Methods | None = None, watch:
     return Verification(
         name=name,
         claim=f"{goal.question}: {summary(goal, known.labels)}, from {ledger.samples:,} measurements",
-        guarantee=f"none: {known.stop}" if contradicted else guarantee(known.method),
-        assumptions=assumptions(ledger, known),
+        guarantee=guarantee(known),
+        assumptions=assumptions(known),
         checks=tuple(checks),
         doubts=known.doubts,
         labels=known.labels,
@@ -205,7 +205,7 @@ def _labels(count: int, wrong: list[str]) -> Finding:
 def _bound(known: Knowledge, item: Asking) -> tuple[float | None, list[str]]:
     """The gap of a plan's design, and what is wrong with its value or its bound."""
     kept, method, state = item.asked.design, known.method, known.state
-    if kept is None or method is None or state is None:
+    if kept is None:
         return None, []
     try:
         found = method.rule.review(_view(known, method, state, item.asked), designs.restored(kept))
@@ -257,8 +257,6 @@ def _kept(entries: list[Entry], makers: Methods, noted: Note | None) -> list[Fin
 
 def _assumed(known: Knowledge) -> list[Finding]:
     """What the measurements say of noise, kernel, norm and bound: the belief's findings, and repeated measurements."""
-    if known.method is None or known.state is None:
-        return [_check("noise", "there is no estimate yet", None)]
     found = list(known.state.belief.findings)
     if not any(finding.assumption == "noise" for finding in found):
         found.insert(0, _replicates(known, known.method))
@@ -268,6 +266,8 @@ def _assumed(known: Knowledge) -> list[Finding]:
 def _replicates(known: Knowledge, method: Method) -> Finding:
     """Repeated measurements of a point, against the noise."""
     ledger = known.ledger
+    if method.problem.noise is None:
+        return _check("noise", "estimated from the measurements themselves", None)
     at = ledger.measured
     own = None if method.confidence.in_rounds else deviations(method, ledger, at)
     noise = method.problem.deviations[ledger.point[at]] if own is None else own

@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict
 from superlevel.arrays import Array
 from superlevel.findings import Verdict
 from superlevel.goals import classes
-from superlevel.records import Stop
 from superlevel.study import status
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.picture import progress, reasons
@@ -126,7 +125,6 @@ class StudyView(_Record):
 def view(name: str, known: Knowledge, leases: Mapping[int, Lease | None]) -> StudyView:
     """What is known, and who holds which open ticket."""
     ledger = known.ledger
-    found = () if known.state is None else known.state.belief.findings
     return StudyView(
         status=status.of(name, ledger, leases, status.reading(known)),
         head=ledger.head,
@@ -136,9 +134,9 @@ def view(name: str, known: Knowledge, leases: Mapping[int, Lease | None]) -> Stu
         names=tuple(ledger.created.names),
         points=_points(known),
         tickets=_tickets(known, leases),
-        guarantee=f"none: {known.stop}" if known.stop is Stop.CONTRADICTED else guarantee(known.method),
-        assumptions=tuple(Assumed(name=field, value=value) for field, value in assumptions(ledger, known)),
-        findings=tuple(Found(**vars(finding)) for finding in found),
+        guarantee=guarantee(known),
+        assumptions=tuple(Assumed(name=field, value=value) for field, value in assumptions(known)),
+        findings=tuple(Found(**vars(finding)) for finding in known.state.belief.findings),
         doubts=known.doubts,
         progress=tuple(Progress(measurements=count, undecided=left) for count, left in progress(known)),
     )
@@ -148,7 +146,7 @@ def _points(known: Knowledge) -> Points:
     ledger, state = known.ledger, known.state
     lowest, highest = classes(known.labels)
     words = [ledger.goal.groups[c] if c == d else "undecided" for c, d in zip(lowest, highest, strict=True)]
-    bounds = None if state is None else state.belief.bounds()
+    bounds = state.belief.bounds()
     return Points(
         coordinates=ledger.created.points,
         label=words,
@@ -156,17 +154,15 @@ def _points(known: Knowledge) -> Points:
         highest=highest.tolist(),
         measurements=ledger.counts.tolist(),
         average=_numbers(ledger.averages, ledger.n),
-        estimate=_numbers(known.mean, ledger.n),
-        lower=_numbers(None if bounds is None else bounds.lower, ledger.n),
-        upper=_numbers(None if bounds is None else bounds.upper, ledger.n),
+        estimate=_numbers(known.estimate, ledger.n),
+        lower=_numbers(bounds.lower, ledger.n),
+        upper=_numbers(bounds.upper, ledger.n),
         probability=_probabilities(known),
         decided=[None if when < 0 else when for when in since(known).tolist()],
     )
 
 
 def _probabilities(known: Knowledge) -> list[list[float]] | None:
-    if known.state is None:
-        return None
     chances = [known.state.belief.probability(level) for level in known.levels]
     return [each.tolist() for each in chances if each is not None] or None
 

@@ -41,19 +41,22 @@ def test_a_campaign_with_a_given_kernel_from_points_to_the_report(terminal: Term
 def test_a_campaign_that_estimates_everything_begins_with_a_pilot(terminal: Terminal) -> None:
     terminal.created("sea", "--threshold", 20)
     status = terminal.data("study", "status", "sea")
-    assert status["kernel"] is None
-    assert status["noise"] is None
+    assert status["kernel"] == status["noise"] == "not estimated yet"
     shown = terminal.study("suggest", "sea", "--csv", "sheet.csv")
     assert "pilot" in shown
-    while status["kernel"] is None:
+    while status["kernel"] == "not estimated yet":
         terminal.batch("sea")
         terminal.study("suggest", "sea")
         status = terminal.data("study", "status", "sea")
-    assert status["measurements"] >= 16
+    assert status["measurements"] == 20
     assert 0.05 < float(status["noise"]) < 2
+    assert "nothing is declared before that" in status["tested"]
     assert "why here" in terminal.study("suggest", "sea", "--csv", "sheet.csv")
-    for _ in range(2):  # a pilot is too small to be trusted with the kernel
-        assert "newly decided" in terminal.batch("sea")
+    for _ in range(3):  # a pilot is too small to be trusted with the kernel
+        told = terminal.batch("sea")
+        assert "newly decided" in told
+        assert "estimated noise: " in told
+        assert "fit: " in told
     assert terminal.data("study", "status", "sea")["undecided"] < 36
     verified = terminal.data("study", "verify", "sea")
     assert verified["ok"]

@@ -16,7 +16,7 @@ def run(
     Example: superlevel study close harbour --reason "the ship is needed elsewhere"
     """
     storage, study = common.opened(store, name)
-    before = common.labels_before(study)
+    before = common.known_before(study)
     with common.working("computing the last labels"):
         study.close(reason=reason)
     console = common.screen()

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 from rich.console import Console
@@ -239,7 +239,13 @@ class Decided:
     newly: int | None
     """Points that were undecided before; None where that was never computed."""
     revised: int | None
-    """Points that had another label before."""
+    """Points that were on the other side of a level before."""
+    withdrawn: int | None
+    """Points that had a label before and are undecided now."""
+    tested: str
+    """What the measurements say of an estimated kernel; empty where it is given."""
+    estimated: dict[str, str]
+    """What was estimated anew, in words."""
     stop: str | None
     contradicted: bool
     """Whether that is because the measurements contradict what is assumed."""
@@ -249,6 +255,7 @@ class Decided:
         parts = [in_words(self.groups)]
         parts += [f"{self.newly:,} newly decided"] * (self.newly is not None)
         parts += [f"{self.revised:,} revised"] * bool(self.revised)
+        parts += [f"{self.withdrawn:,} withdrawn"] * bool(self.withdrawn)
         parts += [str(self.stop)] * self.contradicted
         return "; ".join(parts)
 
@@ -258,26 +265,38 @@ def in_words(groups: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in groups.items())
 
 
-def labels_before(study: Study) -> str | None:
-    """A sign for each label, as it was last computed."""
+class Before(NamedTuple):
+    """What was last computed."""
+
+    labels: str | None
+    """A sign for each label; None where none was computed."""
+    estimated: Mapping[str, str]
+
+
+def known_before(study: Study) -> Before:
+    """What was known when labels were last computed."""
     ledger, reading = study.ledger, study.cached()
     if reading is not None:
-        return reading.labels
-    return "?" * ledger.labels if ledger.samples == 0 else None
+        return Before(reading.labels, reading.estimated)
+    return Before("?" * ledger.labels if ledger.samples == 0 else None, {})
 
 
-def decide(study: Study, before: str | None) -> Decided:
+def decide(study: Study, before: Before) -> Decided:
     """Compute what is known now."""
     with working("computing what that decides"):
         from superlevel.study.status import by_points, counts, reading  # noqa: PLC0415
 
         known = reading(study.knowledge)
     labels, n = known.labels, study.ledger.n
-    pairs = None if before is None else list(zip(by_points(before, n), by_points(labels, n), strict=True))
+    old = before.labels
+    pairs = None if old is None else list(zip(by_points(old, n), by_points(labels, n), strict=True))
     return Decided(
         groups=counts(labels, study.ledger),
         newly=None if pairs is None else sum("?" in old and "?" not in new for old, new in pairs),
         revised=None if pairs is None else sum(_is_revised(old, new) for old, new in pairs),
+        withdrawn=None if pairs is None else sum(_is_withdrawn(old, new) for old, new in pairs),
+        tested=known.tested,
+        estimated=_changed(before.estimated, known.estimated),
         stop=known.stop,
         contradicted=known.contradicted,
         doubts=known.doubts,
@@ -285,8 +304,22 @@ def decide(study: Study, before: str | None) -> Decided:
 
 
 def _is_revised(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether a point has lost a label, or has another one, at any level."""
-    return any("?" != before != now for before, now in zip(old, new, strict=True))
+    """Whether a point changed sides at any level."""
+    return any("?" != before != now != "?" for before, now in zip(old, new, strict=True))
+
+
+def _is_withdrawn(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether a point lost a label at any level."""
+    return any(before != "?" and now == "?" for before, now in zip(old, new, strict=True))
+
+
+def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """What was estimated anew: the value of now, and that of before where there was one."""
+    return {
+        name: value if name not in before else f"{value} (before: {before[name]})"
+        for name, value in now.items()
+        if before.get(name) != value
+    }
 
 
 def way_out(store: str, storage: Storage, name: str) -> list[str]:

@@ -27,7 +27,7 @@ def run(
     right = common.number("VALUE", value)
     deviation = None if noise is None else common.number("--noise", noise)
     _, study = common.opened(store, name)
-    before = common.labels_before(study)
+    before = common.known_before(study)
     study.correct(ticket, right, noise=deviation, reason=reason)
     console = common.screen()
     common.say(console, f"ticket {ticket} has the value {right!r} now (entry {study.ledger.length:,} of the log)")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from superlevel import kernels
+from superlevel.arrays import as_number
 from superlevel.cli.goal import HELP, as_goal
 from superlevel.cli.options import option
 from superlevel.cli.study import common
@@ -18,6 +19,7 @@ from superlevel.files import file_name
 from superlevel.problem import Problem
 
 if TYPE_CHECKING:
+    from superlevel.study.replay import Knowledge
     from superlevel.study.study import Study
 
 AUTO = "auto"
@@ -68,6 +70,14 @@ def run(
             help="ridge: in batches, all labels right at every moment with probability 1 - delta; rips: the same in "
             "rounds, for noise with heavy tails too; posterior: as right as the kernel is; rkhs: of lse. Default: "
             "ridge for melk and milk with --kernel, --noise and a --norm or --bound, else posterior."
+        ),
+    ] = None,
+    error_rate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="On the posterior: the share of the declared points that may be wrong on average. Default: 0.01 if "
+            "the kernel is estimated; if it is given, each label is 3 posterior deviations from the level.",
         ),
     ] = None,
     rule: Annotated[
@@ -123,7 +133,7 @@ def run(
             name,
             problem,
             method="melk" if method is None else method,
-            confidence=confidence,
+            confidence=_confidence(confidence, error_rate),
             rule=rule,
             seed=seed,
             batch=batch,
@@ -132,8 +142,8 @@ def run(
         known = study.knowledge
     console = common.screen(as_json)
     common.say(console, f"created study {name!r} in {study.url}")
-    promised = None if known.method is None else known.method.confidence.guarantee(known.method.problem)
-    if promised is not None and promised.remark:
+    promised = known.method.confidence.guarantee(known.method.problem)
+    if promised.remark:
         common.say(console, promised.remark)
     if as_json:
         return common.answer(study.status().model_dump(mode="json"))
@@ -160,6 +170,17 @@ def _is_auto(text: str) -> bool:
     return text.strip().lower() == AUTO
 
 
+def _confidence(name: str | None, error_rate: float | None) -> Any:
+    """As it was given; an error rate is one of the posterior."""
+    from superlevel.confidence.posterior import Posterior  # noqa: PLC0415
+
+    if error_rate is None:
+        return name
+    if name not in (None, Posterior.name):
+        raise InputError("--error-rate", error_rate, f"the {name} confidence has none: leave one of them out")
+    return Posterior(error_rate=as_number("--error-rate", error_rate, above=0.0, below=0.2))
+
+
 def _check(method: str | None, confidence: str | None, problem: Problem, batch: int | None) -> None:
     """Mistakes that concern several options, in the words of the command line."""
     from superlevel.methods import CONFIDENCES  # noqa: PLC0415
@@ -183,13 +204,21 @@ def _rows(study: Study) -> list[tuple[str, str]]:
 
     ledger, known = study.ledger, study.knowledge
     given = ledger.created
-    confidence = None if known.method is None else known.method.confidence
+    confidence = known.method.confidence
     usual = {field.name for field in FIELDS if given.problem[field.name] == field.default} - {"noise", "mean"}
-    usual -= frozenset() if confidence is None else confidence.uses & {"delta"}  # a promise states its probability
+    usual -= confidence.uses & {"delta"}  # a promise states its probability
     return [
         ("question", ledger.goal.ask(ledger.n)),
         ("coordinates", ", ".join(given.names)),
-        *((name, text) for name, text in assumptions(ledger, known) if name not in usual),
-        ("batches", "rounds" if confidence is not None and confidence.in_rounds else f"of {given.batch:,}"),
-        ("guarantee", guarantee(known.method)),
+        *((name, text) for name, text in assumptions(known) if name not in usual),
+        *([("pilot", _pilot(known))] if known.state.belief.pilot else []),
+        ("batches", "rounds" if confidence.in_rounds else f"of {given.batch:,}"),
+        ("guarantee", guarantee(known)),
     ]
+
+
+def _pilot(known: Knowledge) -> str:
+    """How many measurements come before the first estimate, and how they are handed out."""
+    size, batch = known.state.belief.pilot, known.ledger.created.batch
+    parts = "at once" if batch >= size else f"{batch:,} at a time"
+    return f"the first {size:,} measurements are spread out, {parts}"

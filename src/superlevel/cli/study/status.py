@@ -64,8 +64,9 @@ def _rows(status: Status) -> list[tuple[str, str]]:
         ("measurements", ", ".join(measured)),
         ("open tickets", f"{status.open:,} ({status.leased:,} reserved)"),
         ("method", status.method),
-        ("kernel", status.kernel or "auto: not estimated yet"),
-        ("noise", status.noise or "auto: not estimated yet"),
+        ("kernel", status.kernel),
+        ("noise", status.noise),
+        *([("fit", status.tested)] if status.tested else []),
         ("began", common.when(status.began)),
         ("last entry", f"{common.when(status.changed)}, number {status.entries:,}"),
     ]

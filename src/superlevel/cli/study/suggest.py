@@ -81,6 +81,8 @@ def run(
         common.say(console, f"nothing to measure now: {tickets.stop}")
     else:
         _show(console, study, tickets, reasons)
+        if standing.tested:
+            common.say(console, f"fit: {standing.tested}")
         _remark(console, study, tickets, () if standing.contradicted else mine)
     if sheet is not None and tickets:
         common.say(console, f"wrote {sheet}")

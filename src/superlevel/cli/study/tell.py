@@ -70,7 +70,7 @@ def run(
         common.say(console, f"dry run, nothing was stored; without --dry-run: {receipt}")
         _remark(console, sheet)
         return common.answer({**said, **asdict(receipt)}) if as_json else None
-    before = common.labels_before(study)
+    before = common.known_before(study)
     with _refusing(study, sheet, as_json):
         receipt = study.tell(results, replicates=replicates)
     _acknowledge(console, receipt)  # before anything is computed, which may be interrupted
@@ -79,6 +79,9 @@ def run(
     if as_json:
         return common.answer({**said, **asdict(receipt), **asdict(decided)})
     common.say(console, str(decided))
+    common.say_lines(console, (f"estimated {field}: {value}" for field, value in decided.estimated.items()))
+    if decided.tested:
+        common.say(console, f"fit: {decided.tested}")
     if decided.contradicted:
         common.say_lines(console, (f"doubt: {doubt}" for doubt in decided.doubts))
         common.say_lines(console, common.way_out(store, storage, name))
@@ -104,7 +107,7 @@ def _remark(console: Console, sheet: Sheet) -> None:
         common.say(console, f"columns that mean nothing here: {', '.join(map(repr, sheet.ignored))}")
 
 
-def _decided(study: Study, before: str | None, later: str) -> common.Decided:
+def _decided(study: Study, before: common.Before, later: str) -> common.Decided:
     try:
         return common.decide(study, before)
     except KeyboardInterrupt:

@@ -21,7 +21,7 @@ def run(
     Example: superlevel study withdraw harbour 17 18 --reason "the probe was broken"
     """
     _, study = common.opened(store, name)
-    before = common.labels_before(study)
+    before = common.known_before(study)
     study.withdraw(tickets, reason=reason)
     console = common.screen()
     count = common.plural(len(set(tickets)), "ticket")

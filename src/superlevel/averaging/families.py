@@ -1,0 +1,134 @@
+"""Correlations of f that are tried: Matern, of several smoothnesses and lengths, or the kernel that is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+
+from superlevel.arrays import Array, Indices
+from superlevel.averaging.metrics import Metric
+from superlevel.domain import Domain
+
+FLAT = 1e9  # length of a coordinate that does not count, in units of a typical distance
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Between:
+    """Two sets of points, and their distances in each metric."""
+
+    domain: Domain
+    metrics: tuple[Metric, ...]
+    rows: Indices
+    """(p,)"""
+    columns: Indices
+    """(q,)"""
+    _known: dict[int, Array] = field(default_factory=dict)
+
+    def distances(self, metric: int) -> Array:
+        """(p, q)"""
+        if metric not in self._known:
+            chosen, points = self.metrics[metric], self.domain.points
+            self._known[metric] = cdist(chosen.scaled(points[self.rows]), chosen.scaled(points[self.columns]))
+        return self._known[metric]
+
+    @cached_property
+    def same(self) -> tuple[Indices, Indices]:
+        """Where a row and a column are the same point; the rows are in ascending order, each once."""
+        at = np.minimum(np.searchsorted(self.rows, self.columns), max(len(self.rows) - 1, 0))
+        columns = np.flatnonzero(self.rows[at] == self.columns) if len(self.rows) else np.empty(0, dtype=np.int64)
+        return at[columns], columns
+
+
+class Family(Protocol):
+    """A correlation of f between points."""
+
+    @property
+    def log_prior(self) -> float: ...
+
+    @property
+    def scaled(self) -> bool:
+        """Whether the variance of f is unknown and the correlation is relative to it."""
+        ...
+
+    def between(self, where: Between, /) -> Array:
+        """(p, q)"""
+        ...
+
+    def diagonal(self, domain: Domain, points: Indices, /) -> Array:
+        """(m,) of points (m,) with themselves."""
+        ...
+
+    def kernel(self, domain: Domain, metrics: tuple[Metric, ...], variance: float, rough: float, /) -> Any:
+        """A scikit-learn kernel of this variance, a part ``rough`` of which each point has for itself."""
+        ...
+
+
+@dataclass(frozen=True)
+class OfSmoothness:
+    """The Matern correlation."""
+
+    metric: int
+    smoothness: float
+    length: float
+    """In units of a typical distance between two points of the domain."""
+    log_prior: float = 0.0
+
+    scaled = True
+
+    def between(self, where: Between, /) -> Array:
+        return matern(self.smoothness, where.distances(self.metric) / self.length)
+
+    def diagonal(self, _domain: Domain, points: Indices, /) -> Array:
+        return np.ones(len(points))
+
+    def kernel(self, _domain: Domain, metrics: tuple[Metric, ...], variance: float, rough: float, /) -> Any:
+        factors = metrics[self.metric].factors
+        lengths = np.divide(self.length, factors, out=np.full(len(factors), FLAT), where=factors > 0)
+        same = len(factors) == 1 or np.ptp(lengths) == 0
+        each = float(lengths[0]) if same else lengths
+        smooth = RBF(each) if np.isinf(self.smoothness) else Matern(each, nu=self.smoothness)
+        found = ConstantKernel(variance * (1.0 - rough)) * smooth
+        return found + WhiteKernel(variance * rough) if rough else found
+
+    def __str__(self) -> str:
+        name = {0.5: "Matern 1/2", 1.5: "Matern 3/2", 2.5: "Matern 5/2"}.get(self.smoothness, "RBF")
+        return f"{name} of length {self.length:.2g}"
+
+
+@dataclass(frozen=True)
+class Given:
+    """The kernel of the domain, with its own variance."""
+
+    log_prior: float = 0.0
+
+    scaled = False
+
+    def between(self, where: Between, /) -> Array:
+        return where.domain.gram(where.rows, where.columns)
+
+    def diagonal(self, domain: Domain, points: Indices, /) -> Array:
+        return domain.diagonal()[points]
+
+    def kernel(self, domain: Domain, _metrics: tuple[Metric, ...], _variance: float, _rough: float, /) -> Any:
+        return domain.kernel
+
+    def __str__(self) -> str:
+        return "the given kernel"
+
+
+def matern(smoothness: float, scaled: Array) -> Array:
+    """Matern correlation at distances in units of the length, any shape."""
+    if smoothness == 0.5:
+        return np.asarray(np.exp(-scaled))
+    if smoothness == 1.5:
+        far = np.sqrt(3.0) * scaled
+        return np.asarray((1.0 + far) * np.exp(-far))
+    if smoothness == 2.5:
+        far = np.sqrt(5.0) * scaled
+        return np.asarray((1.0 + far + far * far / 3.0) * np.exp(-far))
+    return np.asarray(np.exp(-0.5 * scaled * scaled))

@@ -1,0 +1,116 @@
+"""A weighted handful of kernels, and what they say together of f at every point.
+
+f at a point is a mixture of Student's t, one for each member, with weights proportional to evidence times prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from superlevel import linalg
+from superlevel.arrays import Array, Indices
+from superlevel.averaging.families import Between
+from superlevel.averaging.predictive import Prediction, normal
+from superlevel.averaging.structures import Fit, Structure, Summary, evidences, fits
+
+MEMBERS = 16  # kernels that are averaged,
+COVERED = 0.99  # or as many as have this share of the weight, if they are fewer
+BLOCK = 2**20  # covariances held at a time: 8 MB
+LEAST = 1e-9  # of the variance of f: rounding leaves about so much
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mixture:
+    """The likeliest structures, with their weights."""
+
+    fits: tuple[Fit, ...]
+    """Those of one family follow each other."""
+    weights: Array
+    """(m,) their sum is 1."""
+    summary: Summary
+
+    @property
+    def best(self) -> Fit:
+        """The member of the largest weight."""
+        return self.fits[int(np.argmax(self.weights))]
+
+    @property
+    def noise(self) -> float:
+        """The deviation of one measurement, on average over the members."""
+        return float(np.sqrt(self.weights @ np.array([fit.noise**2 for fit in self.fits])))
+
+    @property
+    def freedom(self) -> float:
+        return self.summary.freedom if self.best.structure.family.scaled else np.inf
+
+    def predict(self, points: Indices) -> Prediction:
+        """f at points (n,) of the domain."""
+        n, m = len(points), len(self.fits)
+        means, variances = np.empty((m, n)), np.empty((m, n))
+        step = max(1, BLOCK // max(1, len(self.summary.points)))
+        for start in range(0, n, step):
+            at = slice(start, start + step)
+            for k, (mean, variance) in enumerate(self._block(points[at])):
+                means[k, at], variances[k, at] = mean, variance
+        return Prediction(weights=self.weights, means=means, deviations=np.sqrt(variances), freedom=self.freedom)
+
+    def _block(self, points: Indices) -> Iterator[tuple[Array, Array]]:
+        known = self.summary
+        where = Between(domain=known.domain, metrics=known.metrics, rows=known.points, columns=points)
+        family, base, own = None, np.empty((0, 0)), np.empty(0)
+        for fit in self.fits:
+            if fit.structure.family is not family:
+                family = fit.structure.family
+                base, own = family.between(where), family.diagonal(known.domain, points)
+            yield _predicted(fit, base, own, where.same)
+
+    def left_out(self) -> Array:
+        """(q,) the probability of less than the mean of each measured point, as all others predict it.
+
+        With P = V^-1 - V^-1 1 1'V^-1 / 1'V^-1 1 the error is (V^-1 r)_i / P_ii, and its variance a^2 / P_ii (Rasmussen
+        and Williams 2006, eq. 5.12; with an estimated mean, Dubrule 1983, Math. Geol. 15:687).
+        """
+        chances = np.zeros(len(self.summary.points))
+        for weight, fit in zip(self.weights, self.fits, strict=True):
+            columns = linalg.whiten(fit.factor, np.eye(len(fit.factor)))  # (q, q), row i is L^-1 e_i
+            precision = linalg.squared_norms(columns)
+            if not fit.mean_is_given:
+                precision -= np.square(columns @ fit.ones) / float(fit.ones @ fit.ones)
+            scale = np.sqrt(np.maximum(precision, LEAST) * fit.amplitude)
+            chances += weight * ndtr(normal((columns @ fit.residuals) / scale, self.freedom))
+        return chances
+
+
+def likeliest(summary: Summary, structures: Sequence[Structure]) -> tuple[list[Structure], Array]:
+    """The structures that count, in their order, and their weights."""
+    listed = evidences(summary, structures)
+    logs = np.array([log for log, _ in listed])
+    weights = np.exp(logs - logs.max())
+    order = np.argsort(-weights, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(weights[order]), COVERED * weights.sum())) + 1
+    chosen = np.sort(order[: min(enough, MEMBERS)])
+    return [listed[k][1] for k in chosen], weights[chosen]
+
+
+def averaged(summary: Summary, structures: Sequence[Structure], weights: Array) -> Mixture:
+    """The mixture of these structures; one whose V is singular for these measurements is left out."""
+    by_structure = dict(zip(structures, weights.tolist(), strict=True))
+    members = tuple(fits(summary, structures))
+    shares = np.array([by_structure[fit.structure] for fit in members])
+    return Mixture(fits=members, weights=shares / shares.sum(), summary=summary)
+
+
+def _predicted(fit: Fit, base: Array, own: Array, same: tuple[Indices, Indices]) -> tuple[Array, Array]:
+    """Mean and variance (n,); ``base`` (q, n) is the correlation with measured points, ``own`` (n,) that of a point."""
+    rough = fit.structure.rough
+    block = (1.0 - rough) * base
+    block[same] += rough
+    white = linalg.solve_lower(fit.factor, block)
+    variance = (1.0 - rough) * own + rough - np.einsum("ij,ij->j", white, white)
+    if not fit.mean_is_given:
+        variance += np.square(1.0 - fit.ones @ white) / float(fit.ones @ fit.ones)
+    return fit.mean + fit.residuals @ white, fit.amplitude * np.maximum(variance, LEAST * own)

@@ -1,0 +1,228 @@
+"""How likely measurements are for each of a small grid of kernels.
+
+A structure is a correlation R of f and a share of noise. With amplitude a, f - mean is Gaussian with the covariance
+
+    a^2 [(1 - rough) R(x, x') + rough 1{x = x'}],
+
+and a measurement adds noise of variance a^2 noise. `rough` is a part of f that each point has for itself: a second
+measurement of the same point sees it again, and its neighbours do not. For q different points with c_i measurements
+each, means ybar and the sum W of squares within the points,
+
+    V = (1 - rough) R + rough I + noise diag(1 / c),    m = 1'V^-1 ybar / 1'V^-1 1,    r = ybar - m
+    S = r'V^-1 r + W / noise
+    log p = -1/2 [log |V| + log 1'V^-1 1 + (N - q) log noise + (N - 1) log S] + constant
+
+where the mean has a flat prior and the amplitude the prior 1 / a^2, and both are integrated out: f at a point is then
+Student's t with N - 1 degrees of freedom (O'Hagan 1978, JRSS B 40:1). Three things may be given instead:
+
+- the mean: m is that mean, the term log 1'V^-1 1 goes, and N - 1 becomes N;
+- the noise sigma: it counts as M measurements of pure noise, so that N - q and N grow by M, and W by M sigma^2;
+- the kernel: a = 1, S takes the place of (N - 1) log S, and f at a point is Gaussian.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from superlevel import linalg
+from superlevel.arrays import Array, Indices
+from superlevel.averaging.families import Between, Family, Given, OfSmoothness
+from superlevel.averaging.metrics import Metric
+from superlevel.domain import Domain
+
+SMOOTHNESS = {0.5: 0.25, 1.5: 0.3, 2.5: 0.3, math.inf: 0.15}  # with their prior weights, as in the tables below
+LENGTHS = tuple(float(length) for length in np.geomspace(0.06, 4.0, 9))
+TYPICAL, SPREAD = 0.5, 1.2  # of the length: its prior is log-normal
+ROUGH = {0.0: 0.45, 0.1: 0.35, 0.4: 0.2}
+NOISE = {0.001: 0.1, 0.01: 0.25, 0.05: 0.3, 0.2: 0.25, 0.8: 0.1}
+FINER_NOISE = dict.fromkeys((float(share) for share in 2.0 ** np.arange(-14, 3)), 1.0 / 17)
+REPLICATES = 50.0  # M: measurements of pure noise that a given noise is worth
+SMALLEST = 1e-12  # of the mean square of the values: S of values that are all equal
+
+
+class Structure(NamedTuple):
+    """One kernel of the grid."""
+
+    family: Family
+    rough: float
+    noise: float
+    """Variance of one measurement relative to that of f, or absolute where the kernel is given."""
+    log_prior: float
+
+
+def grid(metrics: int, *, noise_is_given: bool) -> list[Structure]:
+    """All structures for an unknown kernel; those of one family follow each other."""
+    shares = FINER_NOISE if noise_is_given else NOISE
+    found = []
+    for metric, (smoothness, weight), length in product(range(metrics), SMOOTHNESS.items(), LENGTHS):
+        log_prior = math.log(weight) - 0.5 * (math.log(length / TYPICAL) / SPREAD) ** 2
+        family = OfSmoothness(metric, smoothness, length, log_prior)
+        found += _members(family, ROUGH, shares)
+    return found
+
+
+def grid_of_noise(variances: Sequence[float]) -> list[Structure]:
+    """The kernel that is given, with each of these variances of the noise."""
+    return _members(Given(), {0.0: 1.0}, dict.fromkeys(variances, 1.0))
+
+
+def _members(family: Family, roughs: dict[float, float], shares: dict[float, float]) -> list[Structure]:
+    return [
+        Structure(family, rough, noise, family.log_prior + math.log(one) + math.log(other))
+        for (rough, one), (noise, other) in product(roughs.items(), shares.items())
+    ]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Summary:
+    """Measurements in the numbers that the likelihood needs."""
+
+    domain: Domain
+    metrics: tuple[Metric, ...]
+    points: Indices
+    """(q,) the different points, in ascending order."""
+    numbers: Indices
+    """(q,) measurements at each."""
+    counts: Array
+    """(q,) c: how many measurements of the common noise they are worth."""
+    means: Array
+    """(q,) ybar"""
+    within: Array
+    """(q,) sums of squares within the points: their sum is W."""
+    noise: float | None
+    """sigma where it is given."""
+    mean: float | None
+    """The mean where it is given."""
+
+    @property
+    def samples(self) -> float:
+        """N, and M more where the noise is given."""
+        return float(self.numbers.sum()) + (0.0 if self.noise is None else REPLICATES)
+
+    @property
+    def squares(self) -> float:
+        """W, and M sigma^2 more where the noise is given."""
+        return float(self.within.sum()) + (0.0 if self.noise is None else REPLICATES * self.noise**2)
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the amplitude."""
+        return max(self.samples - (self.mean is None), 1.0)
+
+    @cached_property
+    def inside(self) -> Between:
+        """The measured points with each other."""
+        return Between(domain=self.domain, metrics=self.metrics, rows=self.points, columns=self.points)
+
+    @cached_property
+    def size(self) -> float:
+        """The mean square of what is to be explained; 1 where there is nothing."""
+        centre = float(self.means.mean()) if self.mean is None else self.mean
+        return float(np.square(self.means - centre).mean()) + self.squares / self.samples or 1.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fit:
+    """What the measurements say if a structure is right."""
+
+    structure: Structure
+    log_evidence: float
+    """log p with the prior of the structure."""
+    factor: Array
+    """L (q, q), V = L L'"""
+    mean: float
+    """m"""
+    residuals: Array
+    """(q,) L^-1 r"""
+    ones: Array
+    """(q,) L^-1 1"""
+    amplitude: float
+    """a^2 = S / (N - 1), or 1 where the kernel is given"""
+    mean_is_given: bool
+
+    @property
+    def noise(self) -> float:
+        """The deviation of one measurement, in the units of the values."""
+        return math.sqrt(self.structure.noise * self.amplitude)
+
+
+def fits(summary: Summary, structures: Sequence[Structure]) -> Iterator[Fit]:
+    """What each structure makes of the measurements; those whose V is singular are left out."""
+    family: Family | None = None
+    base = np.empty((0, 0))
+    for structure in structures:
+        if structure.family is not family:
+            family = structure.family
+            base = family.between(summary.inside)
+        try:
+            yield _fit(summary, structure, base)
+        except LinAlgError:
+            continue
+
+
+def evidences(summary: Summary, structures: Sequence[Structure]) -> list[tuple[float, Structure]]:
+    """log p of each structure with its prior; those whose V is singular are left out."""
+    return [(fit.log_evidence, fit.structure) for fit in fits(summary, structures)]
+
+
+def _fit(summary: Summary, structure: Structure, base: Array) -> Fit:
+    matrix = np.asfortranarray((1.0 - structure.rough) * base)
+    linalg.add_to_diagonal(matrix, structure.rough + structure.noise / summary.counts)
+    factor = linalg.cholesky(matrix)
+    means, ones = linalg.whiten(factor, np.stack([summary.means, np.ones_like(summary.means)]))
+    precision = float(ones @ ones)
+    mean = float(ones @ means) / precision if summary.mean is None else summary.mean
+    residuals = means - mean * ones
+    total = max(float(residuals @ residuals) + summary.squares / structure.noise, SMALLEST * summary.size)
+    terms = 2.0 * float(np.log(np.diag(factor)).sum())
+    terms += math.log(precision) if summary.mean is None else 0.0
+    terms += (summary.samples - len(summary.points)) * math.log(structure.noise)
+    terms += summary.freedom * math.log(total) if structure.family.scaled else total
+    return Fit(
+        structure=structure,
+        log_evidence=structure.log_prior - 0.5 * terms,
+        factor=factor,
+        mean=mean,
+        residuals=residuals,
+        ones=ones,
+        amplitude=total / summary.freedom if structure.family.scaled else 1.0,
+        mean_is_given=summary.mean is not None,
+    )
+
+
+def summarise(
+    domain: Domain,
+    metrics: tuple[Metric, ...],
+    points: Indices,
+    values: Array,
+    counts: Array,
+    *,
+    noise: float | None = None,
+    mean: float | None = None,
+) -> Summary:
+    """Values (N,) at points (N,), each worth ``counts`` (N,) measurements of the common noise.
+
+    ``noise`` and ``mean`` are numbers where they are given.
+    """
+    different, place = np.unique(points, return_inverse=True)
+    worth = np.asarray(np.bincount(place, counts), dtype=np.float64)
+    means = np.bincount(place, counts * values) / worth
+    return Summary(
+        domain=domain,
+        metrics=metrics,
+        points=different,
+        numbers=np.bincount(place),
+        counts=worth,
+        means=means,
+        within=np.asarray(np.bincount(place, counts * np.square(values - means[place])), dtype=np.float64),
+        noise=noise,
+        mean=mean,
+    )
