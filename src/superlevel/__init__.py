@@ -64,7 +64,18 @@ __all__ = [
 ]
 
 _MODULES = {
-    *("bounds", "design", "features", "hyperparameters", "kernels", "methods", "oracles", "posterior", "robust"),
+    *(
+        "audits",
+        "bounds",
+        "design",
+        "features",
+        "hyperparameters",
+        "kernels",
+        "methods",
+        "oracles",
+        "posterior",
+        "robust",
+    ),
     "rules",
 }
 _NAMES = {

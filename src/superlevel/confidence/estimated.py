@@ -34,7 +34,7 @@ from superlevel.problem import Problem
 from superlevel.records import Batch, Forecast, LinearModel, Need, Sizes
 
 ENOUGH = 40  # predictions that are compared before anything is declared
-WEIGHT, WIDTH = 15.0, 2.0  # before any comparison, deviates are taken for so many that are so large
+DOUBT = 48  # comparisons after which intervals are still 1.41 times as wide as the comparisons ask for
 FAILED = 2.5  # times too far from their predictions: the fit fails its own test
 NORMAL = 1.96  # the 95 % quantile of the size of a normal deviate
 
@@ -51,7 +51,7 @@ class EstimatedBelief:
     deviates: Array
     """(m,) of the results that a plan had forecast."""
     surprising: Mask
-    """(n,) points with a measurement that no plan had forecast."""
+    """(n,) points with a measurement that nobody planned."""
 
     contradicted: ClassVar[bool] = False
     sources: ClassVar[None] = None
@@ -129,20 +129,27 @@ class EstimatedBelief:
         return self.average.left_out()
 
     @cached_property
-    def scale(self) -> float:
-        """By how much intervals are widened, at least 1; a kernel that is given is believed.
+    def misfit(self) -> float:
+        """How much too far measurements are from their predictions, at least 1.
 
-        The largest of: the root mean square and the 95 % quantile over 1.96 of the deviates of left-out points; the
-        same quantile of the predictions that were compared; and their root mean square together with `WEIGHT` deviates
-        of size `WIDTH`, which stand for the doubt before there is any comparison.
+        The largest of the root mean square and the 95 % quantile over 1.96 of the deviates: of the predictions that
+        were compared, and of all points that are left out one by one.
+        """
+        sizes = [np.abs(each) for each in (self.compared, self._left_out) if len(each)]
+        rms = [float(np.sqrt(np.square(each).mean())) for each in sizes]
+        return max(1.0, *rms, *(float(np.quantile(each, 0.95)) / NORMAL for each in sizes))
+
+    @cached_property
+    def scale(self) -> float:
+        """By how much intervals are widened; a kernel that is given is believed.
+
+        misfit sqrt(1 + (d / m)^2) after m comparisons: few comparisons prove little. d is `DOUBT`, and on few points
+        half of their number.
         """
         if self.believed:
             return 1.0
-        compared, left_out = self.compared, self._left_out
-        doubted = (np.square(compared).sum() + WEIGHT * WIDTH**2) / (len(compared) + WEIGHT)
-        rms = float(np.sqrt(max(doubted, np.square(left_out).mean())))
-        quantiles = [np.quantile(np.abs(each), 0.95) / NORMAL for each in (compared, left_out) if len(each)]
-        return max(1.0, rms, *(float(each) for each in quantiles))
+        doubt = min(DOUBT, self.problem.domain.n // 2) / max(len(self.compared), 1)
+        return self.misfit * float(np.hypot(1.0, doubt))
 
     @property
     def believed(self) -> bool:
@@ -150,10 +157,14 @@ class EstimatedBelief:
         return "kernel" not in self.problem.fit
 
     @property
+    def needed(self) -> int:
+        """Predictions that must be compared before anything is declared."""
+        return min(ENOUGH, max(1, self.problem.domain.n // 2))
+
+    @property
     def ready(self) -> bool:
         """Whether the fit passes its own tests, so that labels may be declared."""
-        enough = len(self.compared) >= min(ENOUGH, self.problem.domain.n)
-        return self.believed or (enough and self.scale < FAILED)
+        return self.believed or (len(self.compared) >= self.needed and self.misfit < FAILED)
 
     @cached_property
     def tail(self) -> float:
@@ -263,7 +274,7 @@ class EstimatedBelief:
         if self.pilot:
             sentence = f"{self.pilot} more measurements of the pilot come first: there is no estimate yet"
             return Finding(assumption="kernel", verdict=Verdict.UNTESTED, number=0.0, sentence=sentence)
-        count, needed = len(self.compared), min(ENOUGH, self.problem.domain.n)
+        count, needed = len(self.compared), self.needed
         if count < needed:
             sentence = (
                 f"{count} of {needed} predictions were compared with measurements: nothing is declared before that"
@@ -272,10 +283,10 @@ class EstimatedBelief:
         size = float(np.sqrt(np.square(self.compared).mean()))
         sentence = f"{count:,} measurements were {size:.2f} times as far from their predictions as the kernels say"
         if self.ready:
-            sentence += f"; intervals are {self.scale:.2f} times as wide as that"
-            return Finding(assumption="kernel", verdict=Verdict.HOLDS, number=self.scale, sentence=sentence)
+            sentence += f"; all intervals are widened {self.scale:.2f} times"
+            return Finding(assumption="kernel", verdict=Verdict.HOLDS, number=self.misfit, sentence=sentence)
         sentence += ": nothing is declared while the fit fails this test; measure more, or give a kernel"
-        return Finding(assumption="kernel", verdict=Verdict.CONTRADICTED, number=self.scale, sentence=sentence)
+        return Finding(assumption="kernel", verdict=Verdict.CONTRADICTED, number=self.misfit, sentence=sentence)
 
     def _left_out_coordinates(self) -> tuple[Finding, ...]:
         domain = self.problem.domain
@@ -320,12 +331,12 @@ class Estimated:
         """All measurements so far; the results of a plan are compared with its forecast."""
         own = np.full(len(batch.points), np.nan) if batch.noise is None else batch.noise
         data = Data(points=batch.points, values=batch.values, noise=own)
-        forecast = None if batch.plan is None else batch.plan.forecast
-        expected = np.zeros(len(data), dtype=np.bool_)
-        if forecast is not None:
-            expected = np.isin(data.points, forecast.points)
+        plan = batch.plan
+        forecast = None if plan is None else plan.forecast
+        planned = np.zeros(len(data), dtype=np.bool_) if plan is None else plan.counts[data.points] > 0
+        expected = planned & (forecast is not None)
         surprising = belief.surprising.copy()
-        surprising[data.points[~expected]] = True
+        surprising[data.points[~planned]] = True
         compared = np.empty(0) if forecast is None else forecast.deviates(data.points[expected], data.values[expected])
         return replace(
             belief,

@@ -22,7 +22,7 @@ from superlevel.study.format1 import from_format_1
 from superlevel.study.storage.protocol import Entry, StorageError
 
 FORMAT = 3
-PILOT, BATCH, ROUND, REST = "pilot", "batch", "round", "rest"  # what plans are for
+PILOT, BATCH, ROUND, REST, AUDIT = "pilot", "batch", "round", "rest", "audit"  # what plans are for
 
 
 class DamagedError(StorageError):
@@ -105,6 +105,20 @@ class Forecasted(Payload):
     """None for a transform that only changes units."""
 
 
+class Audited(Payload):
+    """A map as it was when an audit was planned."""
+
+    guess: str
+    """+ or - for each point: its label, or the likelier side of an undecided one; row after row for several levels."""
+    doubt: str
+    """How likely each label was wrong, as a digit or letter in 36 steps up to one half; - for a point that is not
+    audited."""
+    delta: float
+    tolerance: float
+    declared: bool
+    """Whether only the declared points are audited."""
+
+
 class Created(Payload):
     """A campaign begins: everything that was given."""
 
@@ -168,7 +182,7 @@ class Asked(Payload):
     seen: int
     """Made from so many entries."""
     purpose: str
-    """pilot, batch, round, or the rest of a round whose measurements failed."""
+    """pilot, batch, round, the rest of a round whose measurements failed, or audit."""
     phase: int
     """Of the method, from 1; 0 for a pilot."""
     points: list[int]
@@ -181,6 +195,8 @@ class Asked(Payload):
     """A new estimate, which holds from now on: in logs of the versions before only."""
     forecast: Forecasted | None = None
     """What is expected to be measured, where the confidence says so."""
+    audit: Audited | None = None
+    """The map that these measurements judge."""
     weights: Sparse | None = None
     """The distribution that the points were drawn from, in rounds."""
     undecided: str = ""

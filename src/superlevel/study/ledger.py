@@ -96,6 +96,12 @@ class Ledger:
         return np.flatnonzero(self.fate == Fate.OPEN) + 1
 
     @property
+    def claimable(self) -> Indices:
+        """Numbers of the open tickets that workers may ask for: those of audits are handed out with the audit."""
+        audits = [place for place, item in enumerate(self.askings) if item.asked.audit is not None]
+        return self.open[~np.isin(self.asking[self.open - 1], audits)]
+
+    @property
     def n(self) -> int:
         return len(self.created.points)
 
@@ -153,8 +159,7 @@ def fold(entries: Iterable[Entry], start: Ledger | None = None) -> Ledger:
 
 def opened(before: Ledger, after: Ledger) -> list[int]:
     """Tickets that the entries between two moments opened."""
-    new = np.arange(len(before.point), len(after.point))
-    return [int(ticket) for ticket in new[after.fate[new] == Fate.OPEN] + 1]
+    return [int(ticket) for ticket in after.claimable if ticket > len(before.point)]
 
 
 def shut(before: Ledger, after: Ledger) -> list[int]:

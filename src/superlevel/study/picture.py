@@ -40,8 +40,8 @@ def campaign(name: str, known: Knowledge) -> Campaign:
 
 
 def reasons(known: Knowledge) -> tuple[Reason, ...]:
-    """For each open ticket, the undecided points that it serves most."""
-    tickets = known.ledger.open[:EXPLAINED]
+    """For each open ticket, the undecided points that it serves most; the places of an audit serve none."""
+    tickets = known.ledger.claimable[:EXPLAINED]
     if not len(tickets) or known.state.belief.pilot:
         return ()
     points = known.ledger.point[tickets - 1]

@@ -29,9 +29,8 @@ def next_plan(known: Knowledge, count: int | None) -> Asked | Waiting:
     """A plan of about ``count`` measurements, or of as many as the method takes, from what is known."""
     if known.method.confidence.in_rounds:
         return _round(known, known.method, known.state)
-    left = known.state.belief.pilot
-    if left and len(known.ledger.open) >= left and count is None:
-        out = len(known.ledger.open)
+    left, out = known.state.belief.pilot, len(known.ledger.claimable)
+    if left and out >= left and count is None:
         return Waiting(reason=f"{out:,} results of the pilot are out: the kernel is estimated from them")
     return _batch(known, known.method, known.state, count=count)
 

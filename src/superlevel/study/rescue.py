@@ -65,7 +65,7 @@ def _intact(entries: list[Entry]) -> tuple[list[Entry], str]:
 
 
 def _open(ledger: Ledger) -> list[int]:
-    return [] if ledger.closed is not None else ledger.open.tolist()
+    return [] if ledger.closed is not None else ledger.claimable.tolist()
 
 
 def _missing(name: str, damaged: Readable) -> str:

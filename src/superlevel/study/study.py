@@ -27,7 +27,7 @@ from superlevel.files import file_name, replacing
 from superlevel.problem import Problem
 from superlevel.study import configuration, status
 from superlevel.study.checks import check_name, check_reason, checked_worker, fate_of
-from superlevel.study.events import Closed, Corrected, Created, Payload, Told, Withdrawn
+from superlevel.study.events import Asked, Closed, Corrected, Created, Payload, Told, Withdrawn
 from superlevel.study.ledger import Fate, Ledger, fold, opened, shut
 from superlevel.study.matching import locate
 from superlevel.study.results import Receipt, Result, Ticket, Tickets
@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and
     import pandas as pd
 
     from superlevel.report.campaign import Campaign, Reason
+    from superlevel.study.auditing import Accuracy
     from superlevel.study.replay import Knowledge, Methods
     from superlevel.study.verification import Verification
     from superlevel.study.view import StudyView
@@ -167,8 +168,9 @@ class Study:
 
     def _claim(self, ledger: Ledger, wanted: int | None, seconds: float) -> Tickets:
         now = time.time()
-        phase = ledger.askings[-1].asked.phase if ledger.askings else None
-        whole = sum(len(item.tickets) for item in ledger.askings if item.asked.phase == phase)  # a round and its rest
+        plans = [item for item in ledger.askings if item.asked.audit is None]
+        phase = plans[-1].asked.phase if plans else None
+        whole = sum(len(item.tickets) for item in plans if item.asked.phase == phase)  # a round and its rest
         count = wanted or max(ledger.created.batch, whole)
         numbers = self._storage.claim(self._name, count, worker=self._worker, now=now, until=now + seconds)
         if numbers and numbers[-1] > len(ledger.point):
@@ -195,6 +197,45 @@ class Study:
         # Results that came in meanwhile do not matter, but another plan does: its tickets are taken instead.
         self._write(lambda ledger: plan if len(ledger.askings) == askings and ledger.closed is None else None)
         return None
+
+    def audit(
+        self,
+        size: int | None = None,
+        *,
+        declared: bool = False,
+        delta: float = 0.05,
+        bound: float = 0.05,
+        tolerance: float | None = None,
+    ) -> Tickets:
+        """Freeze the labels and draw places at random, whose measurements judge them without any model.
+
+        Args:
+            size: how many draws; by default as many as prove the bound if none of them contradicts the map.
+            declared: audit the declared points only, instead of the likelier side of every point.
+            delta: probability with which the statement may fail.
+            bound: share of wrong labels that is to be proved, where no size is given.
+            tolerance: how far beyond the level a label must be wrong to count; by default the problem's.
+
+        Tell the results like any others, in any order. `accuracy` says what they prove, at any moment.
+        """
+        from superlevel.study import auditing  # noqa: PLC0415  slow to import
+
+        self.refresh()
+        while True:
+            known = self.knowledge
+            plan = auditing.planned(known, size=size, declared=declared, delta=delta, bound=bound, tolerance=tolerance)
+            if self._write(partial(_unchanged, known.ledger, plan)) is not None:
+                break
+        ledger, until = self._ledger, time.time() + self._ledger.created.lease
+        asking = ledger.askings[-1]
+        made = (self._ticket(ledger, asking.first + k, until) for k in range(len(asking.asked.points)))
+        return Tickets(tuple(made), dimension=len(ledger.created.names))
+
+    def accuracy(self) -> tuple[Accuracy, ...]:
+        """What every audit proves of its map so far, whatever the kernel."""
+        from superlevel.study.auditing import accuracy  # noqa: PLC0415
+
+        return accuracy(self._ledger)
 
     def tell(self, results: Iterable[Result], *, replicates: bool = False) -> Receipt:
         """Store results, all or none. A ResultsError names every mistake, and nothing is stored then.
@@ -372,6 +413,11 @@ class Study:
         return (
             f"Study({self._name!r} in {self.url}: {ledger.samples:,} measurements, {len(ledger.open):,} tickets open)"
         )
+
+
+def _unchanged(seen: Ledger, plan: Asked, ledger: Ledger) -> Asked | None:
+    """None where something came in since the labels were computed."""
+    return plan if ledger.length == seen.length else None
 
 
 def _closing(seen: Ledger, closed: Closed, ledger: Ledger) -> Closed | None:

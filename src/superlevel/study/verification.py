@@ -25,7 +25,7 @@ from superlevel.findings import Finding, Verdict
 from superlevel.goals import summary
 from superlevel.methods import Method
 from superlevel.records import State, Stop, View
-from superlevel.study import designs
+from superlevel.study import auditing, designs
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.events import Asked, DamagedError
 from superlevel.study.ledger import Asking, Ledger, fold
@@ -99,7 +99,7 @@ def verify(name: str, storage: Storage, *, makers: Methods | None = None, watch:
     labels, bounds = _plans(entries, ledger, makers, watch)
     beside = _kept(entries, makers, storage.noted(name))
     known = know(ledger, makers)
-    checks = [log, labels, *beside, bounds, *_assumed(known)]
+    checks = [log, labels, *beside, bounds, *_assumed(known), *_audited(ledger)]
     contradicted, goal = known.stop is Stop.CONTRADICTED, ledger.goal
     return Verification(
         name=name,
@@ -158,6 +158,7 @@ def _plans(entries: list[Entry], ledger: Ledger, makers: Methods, watch: Watch |
         then = fold(entries[begun : item.asked.seen], then)
         known = know(then, makers, fit=item.asked.fit)
         wrong += _mislabelled(known, item.asked, f"entry {item.seq}")
+        wrong += _misdrawn(known, item)
         gap, weakness = _bound(known, item)
         gaps += [] if gap is None else [gap]
         weak += weakness
@@ -166,6 +167,27 @@ def _plans(entries: list[Entry], ledger: Ledger, makers: Methods, watch: Watch |
     if ledger.closed is not None:
         wrong += _mislabelled(_closing(entries, makers), ledger.closed, "the closing entry")
     return _labels(len(ledger.askings) + (ledger.closed is not None), wrong), _bounds(ledger, gaps, weak)
+
+
+def _misdrawn(known: Knowledge, item: Asking) -> list[str]:
+    """What is wrong with the map that an audit judges, or with the places that it drew."""
+    plan, asked = item.asked.audit, item.asked
+    if plan is None:
+        return []
+    if plan.guess != as_text(known.method.guess(known.state)):
+        return [f"entry {item.seq}: the audited map is not what the log says"]
+    places = auditing.drawn(known.ledger, plan, number=asked.phase, size=len(asked.points))
+    return (
+        [] if places.tolist() == asked.points else [f"entry {item.seq}: the audit's places were not drawn by its seed"]
+    )
+
+
+def _audited(ledger: Ledger) -> list[Finding]:
+    """What each audit proves of its map."""
+    return [
+        _check(f"audit {found.audit}", str(found), True if found.result.draws else None, found.result.bound)
+        for found in auditing.accuracy(ledger)
+    ]
 
 
 def _closing(entries: list[Entry], makers: Methods) -> Knowledge:

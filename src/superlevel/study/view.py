@@ -17,6 +17,7 @@ from superlevel.findings import Verdict
 from superlevel.goals import classes
 from superlevel.study import status
 from superlevel.study.assumptions import assumptions, guarantee
+from superlevel.study.auditing import Accuracy, accuracy
 from superlevel.study.picture import progress, reasons
 from superlevel.study.replay import Knowledge
 from superlevel.study.status import Status
@@ -67,6 +68,23 @@ class Progress(_Record):
     undecided: int
 
 
+class Audit(_Record):
+    """What one audit proves of one level of its map."""
+
+    audit: int
+    level: float
+    declared: bool
+    draws: int
+    waiting: int
+    contradictions: int
+    bound: float
+    """The share of wrong labels is at most this, with probability 1 - delta."""
+    delta: float
+    area: tuple[float, float, float]
+    """The share of the audited points above the level: estimate and interval."""
+    sentence: str
+
+
 class Points(_Record):
     """One list for each column; all have n entries, in the order of the domain."""
 
@@ -110,6 +128,7 @@ class StudyView(_Record):
     findings: tuple[Found, ...]
     doubts: tuple[str, ...]
     progress: tuple[Progress, ...]
+    audits: tuple[Audit, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas frame with a line for every point."""
@@ -139,6 +158,23 @@ def view(name: str, known: Knowledge, leases: Mapping[int, Lease | None]) -> Stu
         findings=tuple(Found(**vars(finding)) for finding in known.state.belief.findings),
         doubts=known.doubts,
         progress=tuple(Progress(measurements=count, undecided=left) for count, left in progress(known)),
+        audits=tuple(_audit(found) for found in accuracy(ledger)),
+    )
+
+
+def _audit(found: Accuracy) -> Audit:
+    result = found.result
+    return Audit(
+        audit=found.audit,
+        level=found.level,
+        declared=found.declared,
+        draws=result.draws,
+        waiting=result.waiting,
+        contradictions=result.contradictions,
+        bound=result.bound,
+        delta=result.delta,
+        area=(result.area.estimate, result.area.low, result.area.high),
+        sentence=str(found),
     )
 
 

@@ -62,14 +62,14 @@ def run(
     who = common.me() if worker is None else worker
     storage, study = common.opened(store, name, worker=who)
     if sheet is not None and not force:
-        _check_overwriting(study, sheet)
+        check_overwriting(study, sheet)
     mine = {number for number, held in storage.leases(name).items() if held and held.worker == who}
     with common.working("planning where to measure"):
         tickets = study.ask(wanted, lease=seconds)
         reasons = {reason.ticket: reason for reason in study.reasons()} if tickets else {}
     standing = study.status(fresh=False)
     if sheet is not None and tickets:
-        _write(sheet, tickets, study)
+        write_sheet(sheet, tickets, study)
     if as_json:
         written = str(sheet) if sheet is not None and tickets else None
         listed = [_as_data(ticket, study.ledger, reasons, ticket.number in mine) for ticket in tickets]
@@ -160,7 +160,7 @@ def _as_data(ticket: Ticket, ledger: Ledger, reasons: Mapping[int, Reason], agai
 # ---------------------------------------------------------------------------------------- the sheet
 
 
-def _check_overwriting(study: Study, sheet: Path) -> None:
+def check_overwriting(study: Study, sheet: Path) -> None:
     """That nobody's work is lost by writing the file anew; before anything is asked for."""
     if not sheet.exists() or not sheet.stat().st_size:
         return
@@ -196,7 +196,8 @@ def _is_told(study: Study, sheet: Path, filled: int) -> bool:
         return False
 
 
-def _write(sheet: Path, tickets: Tickets, study: Study) -> None:
+def write_sheet(sheet: Path, tickets: Tickets, study: Study) -> None:
+    """A sheet to be filled in."""
     from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
 
     names = study.ledger.created.names

@@ -1,0 +1,121 @@
+"""`superlevel study audit`: how many labels are wrong, whatever the kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from superlevel.arrays import as_count, as_number
+from superlevel.cli.study import common
+from superlevel.cli.study.suggest import check_overwriting, write_sheet
+from superlevel.errors import InputError
+
+if TYPE_CHECKING:
+    from superlevel.study.auditing import Accuracy
+
+AUTO = "auto"
+NEAR = (
+    "without a --tolerance noise contradicts right labels near the level too: an audit with one gives a smaller bound"
+)
+
+
+def run(
+    name: common.Name,
+    *,
+    size: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Begin an audit of so many draws; auto: as many as prove --bound."),
+    ] = None,
+    sheet: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write a sheet with the drawn places, to be told.")
+    ] = None,
+    declared: Annotated[
+        bool, typer.Option("--declared", help="Audit the declared points only. Default: the likelier side of all.")
+    ] = False,
+    bound: Annotated[
+        float, typer.Option(metavar="SHARE", help="With --size auto: the share of wrong labels to be proved.")
+    ] = 0.05,
+    delta: Annotated[float, typer.Option(help="Probability with which the statement may fail.")] = 0.05,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="A label counts as wrong if f is beyond the level by more than this. Default: the study's."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite a sheet with results that are not told, or another file.")
+    ] = False,
+    store: common.Store = common.DEFAULT_STORE,
+    as_json: common.Json = False,
+) -> None:
+    """How many labels are wrong, from measurements at random places: a statement that needs no kernel.
+
+    With --size the labels are frozen as they are, and places are drawn at random. Measure all of them and tell the
+    results. Without --size, it says what the audits of the study prove so far, which is valid whenever one stops. The
+    measurements count in the study like all others.
+
+    Example: superlevel study audit harbour --size 60 --csv audit.csv, then superlevel study tell harbour audit.csv
+    """
+    if sheet is not None and size is None:
+        raise InputError("--csv", repr(str(sheet)), "say with --size how many places the audit draws")
+    if sheet is not None:
+        common.check_writable("--csv", sheet)
+    storage, study = common.opened(store, name)
+    console = common.screen(as_json)
+    if size is not None:
+        if sheet is not None and not force:
+            check_overwriting(study, sheet)
+        given = as_number("--bound", bound, above=0.0, below=1.0)
+        count = None if size.strip().lower() == AUTO else as_count("--size", _whole(size))
+        with common.working("computing the map"), common.given_as("--size", delta="--delta", tolerance="--tolerance"):
+            tickets = study.audit(count, declared=declared, delta=delta, bound=given, tolerance=tolerance)
+        common.say(console, f"the labels are frozen; {len(tickets):,} places were drawn at random: measure all of them")
+        if sheet is not None:
+            write_sheet(sheet, tickets, study)
+            common.say(console, f"wrote {sheet}")
+            common.say(console, f"next: fill it in, and {common.command(store, storage, 'study', 'tell', name, sheet)}")
+    found = study.accuracy()
+    if as_json:
+        return common.answer(
+            {"study": name, "audits": [audit.model_dump(mode="json") for audit in study.view().audits]}
+        )
+    if size is None:
+        _show(console, found)
+    return None
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError("--size", repr(text), "give a whole number, or auto") from None
+
+
+def _show(console: Console, found: tuple[Accuracy, ...]) -> None:
+    if not found:
+        common.say(console, "there was no audit yet: --size 60 --csv audit.csv begins one")
+    for accuracy in found:
+        result = accuracy.result
+        common.say(
+            console, f"audit {accuracy.audit}, level {accuracy.level:g}, map of {accuracy.samples:,} measurements"
+        )
+        common.say(console, f"  {accuracy}")
+        if not result.draws:
+            continue
+        area, confusion = result.area, result.confusion
+        inside = 100.0 * (1.0 - result.delta)
+        common.say(
+            console,
+            f"  above the level: {area.estimate:.1%} of the points ({inside:g} %: {area.low:.1%} to {area.high:.1%}); "
+            f"on the map {area.labelled:.1%}",
+        )
+        rows = [
+            ("map above", *(f"{count:,}" for count in confusion.counts[0])),
+            ("map below", *(f"{count:,}" for count in confusion.counts[1])),
+        ]
+        console.print(common.table(["draws", "measured above", "measured below"], rows))
+        if result.contradictions and not result.tolerance:
+            common.say(console, f"  {NEAR}")
+        agree = confusion.overall
+        common.say(console, f"  agree: {agree.estimate:.1%} ({inside:g} %: {agree.low:.1%} to {agree.high:.1%})")

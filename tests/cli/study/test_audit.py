@@ -1,0 +1,40 @@
+"""`superlevel study audit` as people type it."""
+
+from __future__ import annotations
+
+from tests.cli.study.terminal import GIVEN, Terminal, fill
+
+
+def test_an_audit_from_its_sheet_to_its_statement(terminal: Terminal) -> None:
+    terminal.created("harbour", *GIVEN)
+    for _ in range(3):
+        terminal.batch()
+    assert "there was no audit yet" in terminal.study("audit", "harbour")
+    shown = terminal.study("audit", "harbour", "--size", 60, "--csv", "audit.csv", "--tolerance", 1)
+    assert "60 places were drawn at random" in shown
+    assert "tell harbour audit.csv" in shown
+    fill(terminal.folder / "audit.csv")
+    assert "60 results stored" in terminal.study("tell", "harbour", "audit.csv")
+    said = terminal.study("audit", "harbour")
+    assert "With confidence 95 %, at most" in said
+    assert "wrong by more than 1, whatever the kernel" in said
+    assert "measured above" in said
+    (data,) = terminal.data("study", "audit", "harbour")["audits"]
+    assert (data["draws"], data["waiting"]) == (60, 0)
+    assert 0 < data["bound"] < 1
+    assert "audit 1" in terminal.study("verify", "harbour")
+    assert "whatever the kernel" in terminal.study("report", "harbour") + (terminal.folder / "harbour.html").read_text()
+
+
+def test_mistakes_name_the_option(terminal: Terminal) -> None:
+    terminal.created("harbour", *GIVEN)
+    terminal.batch()
+    for options, sentence in (
+        (("--size", "many"), "--size is 'many': give a whole number, or auto"),
+        (("--csv", "audit.csv"), "say with --size how many places the audit draws"),
+        (("--size", 5, "--delta", 2), "--delta is 2.0"),
+        (("--size", 0), "--size is 0"),
+    ):
+        ran = terminal("study", "audit", "harbour", *options)
+        assert ran.code == 2
+        assert sentence in ran.err
