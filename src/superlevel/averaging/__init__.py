@@ -1,6 +1,6 @@
 """What is estimated where kernel, noise or mean are not given: a weighted handful of kernels instead of one."""
 
-from superlevel.averaging.average import NO_DATA, Average, Data, average
+from superlevel.averaging.estimate import NO_DATA, Average, Data, average
 from superlevel.averaging.predictive import Predictive
 from superlevel.averaging.warps import Warp
 

@@ -113,4 +113,5 @@ def _predicted(fit: Fit, base: Array, own: Array, same: tuple[Indices, Indices])
     variance = (1.0 - rough) * own + rough - np.einsum("ij,ij->j", white, white)
     if not fit.mean_is_given:
         variance += np.square(1.0 - fit.ones @ white) / float(fit.ones @ fit.ones)
-    return fit.mean + fit.residuals @ white, fit.amplitude * np.maximum(variance, LEAST * own)
+    least = np.maximum(LEAST * own, np.finfo(float).tiny)  # a point whose value is certain has a deviation too
+    return fit.mean + fit.residuals @ white, fit.amplitude * np.maximum(variance, least)

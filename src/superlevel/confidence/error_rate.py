@@ -12,7 +12,8 @@ import numpy as np
 from superlevel.arrays import Array
 
 RATE = 0.01  # of wrong labels among the declared ones
-WORST = 5.0  # times the rate: no single label may be less sure than that
+WORST = 5.0  # times the rate: no single label may be less sure than that,
+SUREST = 1e-6  # and none need be surer than that
 
 
 def tail(wrong: Array, rate: float) -> float:
@@ -28,5 +29,7 @@ def _tail(wrong: Array, rate: float) -> float:
     ordered = np.sort(wrong)
     means = np.cumsum(ordered) / np.arange(1, len(ordered) + 1)
     count = int(np.searchsorted(means, rate, side="right"))
+    if 0 < count < len(ordered) and ordered[count] == ordered[count - 1]:  # points that are alike go together
+        count = int(np.searchsorted(ordered, ordered[count], side="left"))
     reached = float(ordered[count - 1]) if count else 0.5 * float(ordered[0])
-    return min(max(reached, np.finfo(float).tiny), WORST * rate)
+    return min(max(reached, SUREST * rate), WORST * rate)

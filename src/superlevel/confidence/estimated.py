@@ -164,7 +164,8 @@ class EstimatedBelief:
     @property
     def ready(self) -> bool:
         """Whether the fit passes its own tests, so that labels may be declared."""
-        return self.believed or (len(self.compared) >= self.needed and self.misfit < FAILED)
+        differ = bool(np.ptp(self.data.values) > 0)
+        return self.believed or (differ and len(self.compared) >= self.needed and self.misfit < FAILED)
 
     @cached_property
     def tail(self) -> float:
@@ -280,6 +281,9 @@ class EstimatedBelief:
                 f"{count} of {needed} predictions were compared with measurements: nothing is declared before that"
             )
             return Finding(assumption="kernel", verdict=Verdict.UNTESTED, number=float(count), sentence=sentence)
+        if not np.ptp(self.data.values):
+            sentence = "all values are equal: they say nothing of the kernel, and nothing is declared"
+            return Finding(assumption="kernel", verdict=Verdict.UNTESTED, number=0.0, sentence=sentence)
         size = float(np.sqrt(np.square(self.compared).mean()))
         sentence = f"{count:,} measurements were {size:.2f} times as far from their predictions as the kernels say"
         if self.ready:

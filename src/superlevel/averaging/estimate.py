@@ -22,6 +22,7 @@ from superlevel.errors import InputError
 from superlevel.problem import Problem
 
 MOST = 300  # different points from which kernels are compared: the cost grows with their cube
+FEW, SHORT = 80, 200  # points by which most of the grid is ruled out, and structures that are left then
 TRIED = 24  # structures by which transforms are compared
 TRANSFORMS, NEGLIGIBLE = 3, 0.1  # transforms that are averaged at most; relative weight of one that is left out
 RELUCTANCE = 3.0  # the prior of each transform in log-likelihood, relative to none
@@ -112,7 +113,7 @@ def average(problem: Problem, data: Data) -> Average:
     if not len(data):
         raise InputError("fit", "asked for without any measurement", "tell some first")
     counts, noise = _precision(problem, data)
-    tool, few = _Tool(problem, noise), _some(data)
+    tool, few = _Tool(problem, noise), _some(data, MOST)
     listed = tool.transforms(data[few], counts[few])
     total = np.logaddexp.reduce([log for log, _, _ in listed])
     parts = []
@@ -137,7 +138,8 @@ class _Tool:
         if self.scaled:
             return grid(len(self.metrics), noise_is_given=self.noise is not None)
         if self.noise is not None:
-            return grid_of_noise([max(self.noise, LEAST) ** 2])
+            largest = float(self.domain.diagonal().max())
+            return grid_of_noise([max(self.noise**2, LEAST**2 * largest)])
         return grid_of_noise((SHARES_OF_VARIANCE * (float(data.values.var()) or 1.0)).tolist())
 
     def plain(self, values: Array) -> Warp:
@@ -161,7 +163,8 @@ class _Tool:
         """
         plain, structures = self.plain(data.values), self.structures(data)
         if not self.scaled or not self.by_levels or self.noise is not None or self.mean is not None:
-            return [(0.0, plain, structures)]
+            return [(0.0, plain, self.shortlisted(data, counts, plain, structures))]
+        structures = self.shortlisted(data, counts, plain, structures)
         likely = _best(evidences(self.summary(data, counts, plain), structures), TRIED)
         found = []
         for warp in (plain, *warps.candidates(data.values)):
@@ -169,10 +172,18 @@ class _Tool:
             found.append((evidence - (0.0 if warp is plain else RELUCTANCE), warp))
         found.sort(key=lambda pair: -pair[0])
         largest, first = found[0]
+        structures = self.shortlisted(data, counts, first, self.structures(data))
         others = [(log, warp) for log, warp in found[1:TRANSFORMS] if log > largest + math.log(NEGLIGIBLE)]
         if others:
             likely = _best(evidences(self.summary(data, counts, first), structures), TRIED)
         return [(largest, first, structures), *((log, warp, likely) for log, warp in others)]
+
+    def shortlisted(self, data: Data, counts: Array, warp: Warp, structures: list[Structure]) -> list[Structure]:
+        """The structures that some of the points find likely: most of the grid need not be tried on all of them."""
+        few = _some(data, FEW)
+        if len(few) == len(data):
+            return structures
+        return _best(evidences(self.summary(data[few], counts[few], warp), structures), SHORT)
 
 
 def _best(listed: list[tuple[float, Structure]], count: int) -> list[Structure]:
@@ -186,12 +197,12 @@ def _total(listed: list[tuple[float, Structure]]) -> float:
     return float(np.logaddexp.reduce([log for log, _ in listed])) if listed else -math.inf
 
 
-def _some(data: Data) -> Indices:
-    """(N',) all measurements, or those at some of the points, evenly spread in their order."""
+def _some(data: Data, most: int) -> Indices:
+    """(N',) all measurements, or those at so many of the points, evenly spread in their order."""
     different = np.unique(data.points)
-    if len(different) <= MOST:
+    if len(different) <= most:
         return np.arange(len(data))
-    chosen = different[np.linspace(0, len(different) - 1, MOST).astype(np.int64)]
+    chosen = different[np.linspace(0, len(different) - 1, most).astype(np.int64)]
     return np.flatnonzero(np.isin(data.points, chosen))
 
 
