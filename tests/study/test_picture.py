@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
-from superlevel.report.campaign import rows
+import superlevel as sl
+from superlevel.report.campaign import rows, write_csv
 from superlevel.study import Result, Study
 from superlevel.study.picture import EXPLAINED
 from tests.study.campaigns import (
@@ -21,6 +23,7 @@ from tests.study.campaigns import (
     NAME,
     NOISE,
     PAIR_ROUNDS,
+    RIDGE,
     ROUNDS,
     Kind,
     N,
@@ -33,7 +36,7 @@ from tests.study.campaigns import (
 @each(ALL)
 def test_everything_that_is_known_is_shown(kind: Kind) -> None:
     study = kind.create()
-    for step in range(3):
+    for step in range(5 if kind is FITTED else 3):
         study.tell(kind.measure(study.ask(12 if kind is FITTED and step == 0 else None)))
     study.ask(2)
     shown, known, ledger = study.campaign(), study.knowledge, study.ledger
@@ -169,3 +172,46 @@ def test_a_report_is_one_page_named_after_the_study(tmp_path: Path, monkeypatch:
     assert "<script" not in text
     assert study.verify().claim in text
     assert study.report(tmp_path / "other.html").read_text(encoding="utf-8") == text
+
+
+@each([GREEDY, FITTED])
+def test_every_point_has_a_likelier_side_and_a_probability(kind: Kind, tmp_path: Path) -> None:
+    study = kind.run(kind.create(), 5)
+    shown, belief = study.campaign(), study.knowledge.state.belief
+    chance = belief.probability(0.23)
+    assert chance is not None
+    assert shown.chances is not None
+    assert shown.likelier is not None
+    assert shown.doubtful is not None
+    np.testing.assert_array_equal(shown.chances, chance[None])
+    np.testing.assert_array_equal(shown.likelier == 1, chance > 0.5)
+    np.testing.assert_allclose(shown.doubtful, np.minimum(chance, 1.0 - chance), atol=1e-12)
+    write_csv(shown, tmp_path / "labels.csv")
+    with (tmp_path / "labels.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert [float(line["probability above 0.23"]) for line in lines] == chance.tolist()
+    assert [line["likelier"] == "above" for line in lines] == (chance > 0.5).tolist()
+    known = shown.classes >= 0
+    said = dict(shown.facts)["expected to be wrong"]
+    assert said.startswith(f"{shown.doubtful[known].sum():.1f} of {known.sum():,} declared points")
+    frame = study.to_frame()
+    assert frame["likelier"].tolist() == [line["likelier"] for line in lines]
+
+
+def test_the_likelier_of_several_classes_has_the_probability_between_its_levels() -> None:
+    study = GREEDY.run(GREEDY.create(problem=GREEDY.problem(goal=sl.Levels([-0.5, 0.1, 0.6]))), 2)
+    shown = study.campaign()
+    assert shown.chances is not None
+    assert shown.likelier is not None
+    assert shown.doubtful is not None
+    for point, c in enumerate(shown.likelier.tolist()):
+        above = [1.0, *shown.chances[:, point].tolist(), 0.0]
+        assert shown.doubtful[point] == pytest.approx(1.0 - (above[c] - above[c + 1]))
+
+
+@each([RIDGE, ROUNDS])
+def test_without_a_model_there_are_no_probabilities(kind: Kind) -> None:
+    shown = kind.run(kind.create(), 1).campaign()
+    assert shown.chances is None
+    assert shown.doubtful is None
+    assert "expected to be wrong" not in dict(shown.facts)

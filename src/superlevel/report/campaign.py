@@ -23,7 +23,8 @@ UNDECIDED_CLASS = -1
 WORDS = {ABOVE: "above", UNDECIDED: "undecided", BELOW: "below"}
 """What a label says, in the order in which labels are told."""
 COLUMNS = ("label", "measurements", "average", "mean", "lower", "upper")
-"""What a table has of every point, after its coordinates."""
+"""What a table has of every point in any case, after its coordinates."""
+LIKELIER = "likelier"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,12 +75,35 @@ class Campaign:
     """(measurements, undecided points) over time."""
     stopping: Stopping | None = None
     """When each point was decided, and what that took."""
+    likelier: Labels | None = None
+    """(n,) the class of each point if it had to be named now; None where there is no estimate."""
+    chances: Array | None = None
+    """(k, n) the probability of being above each level; None where there is no model of f."""
 
     @cached_property
     def classes(self) -> Labels:
         """(n,) the class of each point, from 0 for the lowest; -1 where it is undecided."""
         lowest, highest = classes(self.labels)
         return np.where(lowest == highest, lowest, UNDECIDED_CLASS).astype(np.int8)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What a table has of every point, after its coordinates."""
+        above = () if self.chances is None else tuple(f"probability above {level:g}" for level in self.levels)
+        return (*COLUMNS, *(() if self.likelier is None else (LIKELIER,)), *above)
+
+    @cached_property
+    def doubtful(self) -> Array | None:
+        """(n,) the probability that the likelier class is not the right one; None where there is no model of f.
+
+        With p_c the probability of being above level c, that of the class above exactly c levels is p_c - p_(c+1).
+        """
+        if self.chances is None or self.likelier is None:
+            return None
+        n = len(self.points)
+        above = np.vstack([np.ones(n), self.chances, np.zeros(n)])
+        at, column = self.likelier.astype(np.int64), np.arange(n)
+        return np.asarray(1.0 - (above[at, column] - above[at + 1, column]))
 
     @property
     def words(self) -> dict[int, str]:
@@ -90,16 +114,18 @@ class Campaign:
 
 
 def rows(campaign: Campaign) -> list[dict[str, object]]:
-    """A line for every point: coordinates by name, then ``COLUMNS``; None where there is no number."""
-    names = headings(campaign.names)
+    """A line for every point: coordinates by name, then its columns; None where there is no number."""
+    names = headings(campaign.names, campaign.columns)
     known = (campaign.averages, campaign.mean, campaign.lower, campaign.upper)
     told = (
         (campaign.words[c] for c in campaign.classes.tolist()),
         campaign.counts.tolist(),
         *(numbers(values, len(campaign.points)) for values in known),
+        *([] if campaign.likelier is None else [[campaign.groups[c] for c in campaign.likelier.tolist()]]),
+        *([] if campaign.chances is None else campaign.chances.tolist()),
     )
     return [
-        dict(zip(names, point, strict=True)) | dict(zip(COLUMNS, rest, strict=True))
+        dict(zip(names, point, strict=True)) | dict(zip(campaign.columns, rest, strict=True))
         for point, *rest in zip(campaign.points.tolist(), *told, strict=True)
     ]
 
@@ -120,7 +146,8 @@ def headings(names: Iterable[str], columns: Sequence[str] = COLUMNS) -> tuple[st
 
 def write_csv(campaign: Campaign, path: str | os.PathLike[str]) -> None:
     """The lines of `rows` as a CSV file, whole or not at all; numbers are exact, and cells without one are empty."""
-    write_rows(path, (*headings(campaign.names), *COLUMNS), rows(campaign))
+    columns = campaign.columns
+    write_rows(path, (*headings(campaign.names, columns), *columns), rows(campaign))
 
 
 def write_rows(path: str | os.PathLike[str], columns: Sequence[str], lines: Iterable[Mapping[str, object]]) -> None:

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
 from superlevel.arrays import Array, Indices
-from superlevel.report.campaign import COLUMNS, UNDECIDED_CLASS, Campaign, Reason, headings, rows
+from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Reason, headings, rows
 from superlevel.report.classes import HATCHING, Class, drawn, of_labels
 from superlevel.report.drawing import draw
 from superlevel.report.stopping import Stopping, rounded
@@ -358,7 +358,7 @@ def _share(share: float) -> str:
 
 
 def _points(campaign: Campaign) -> str:
-    places, lines, columns = _Places(campaign), rows(campaign), (*COLUMNS, "decided")
+    places, lines, columns = _Places(campaign), rows(campaign), (*campaign.columns, "decided")
     when = [-1] * len(lines) if campaign.stopping is None else campaign.stopping.decided.tolist()
     lines = [line | {"decided": None if then < 0 else then} for line, then in zip(lines, when, strict=True)]
     names = [name for name in columns if any(line[name] is not None for line in lines)]

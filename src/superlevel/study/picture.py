@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from superlevel.goals import decided
-from superlevel.report.campaign import Campaign, Reason
+from superlevel.arrays import Array
+from superlevel.goals import classes, decided
+from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Reason
 from superlevel.study.assumptions import assumptions
 from superlevel.study.replay import Knowledge, as_labels
 from superlevel.study.stopping import stopping
@@ -17,7 +20,7 @@ SERVED = 3  # points that each of them names
 def campaign(name: str, known: Knowledge) -> Campaign:
     """Everything that is shown."""
     ledger, found = known.ledger, stopping(known)
-    return Campaign(
+    shown = Campaign(
         name=name,
         question=ledger.goal.question,
         names=tuple(ledger.created.names),
@@ -36,7 +39,26 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         doubts=known.doubts,
         progress=progress(known),
         stopping=found,
+        likelier=None if known.estimate is None else classes(known.method.guess(known.state))[0],
+        chances=chances(known),
     )
+    return replace(shown, facts=(*shown.facts, *_expected(shown)))
+
+
+def chances(known: Knowledge) -> Array | None:
+    """(k, n) the probability of being above each level; None where there is no model of f."""
+    found = [known.state.belief.probability(level) for level in known.levels]
+    return None if not found or any(each is None for each in found) else np.array(found)
+
+
+def _expected(shown: Campaign) -> list[tuple[str, str]]:
+    """How many points are probably wrong, as a fact."""
+    doubtful = shown.doubtful
+    if doubtful is None:
+        return []
+    known = shown.classes != UNDECIDED_CLASS
+    parts = f"{doubtful[known].sum():.1f} of {known.sum():,} declared points, {doubtful.sum():.1f} of all"
+    return [("expected to be wrong", f"{parts} {len(doubtful):,} by the likelier side, as the model has it")]
 
 
 def reasons(known: Knowledge) -> tuple[Reason, ...]:

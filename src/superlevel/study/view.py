@@ -18,7 +18,7 @@ from superlevel.goals import classes
 from superlevel.study import status
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.auditing import Accuracy, accuracy
-from superlevel.study.picture import progress, reasons
+from superlevel.study.picture import chances, progress, reasons
 from superlevel.study.replay import Knowledge
 from superlevel.study.status import Status
 from superlevel.study.stopping import since
@@ -101,6 +101,8 @@ class Points(_Record):
     lower: list[float | None]
     """The interval of f; None where there is none, or it has no end on that side."""
     upper: list[float | None]
+    likelier: list[str] | None
+    """The name of the class that the point is in if it had to be named now; None before there is an estimate."""
     probability: list[list[float]] | None
     """For each level, the probability that f is above it; None where the confidence has no model of f."""
     decided: list[int | None]
@@ -134,9 +136,9 @@ class StudyView(_Record):
         """A pandas frame with a line for every point."""
         import pandas as pd  # noqa: PLC0415  an optional package
 
-        columns = self.points.model_dump(exclude={"coordinates", "probability"})
-        for level, chances in zip(self.levels, self.points.probability or [], strict=False):
-            columns[f"probability above {level:g}"] = chances
+        columns = self.points.model_dump(exclude={"coordinates", "probability"}, exclude_none=True)
+        for level, above in zip(self.levels, self.points.probability or [], strict=False):
+            columns[f"probability above {level:g}"] = above
         frame = pd.DataFrame(self.points.coordinates, columns=list(self.names))
         return pd.concat([frame, pd.DataFrame(columns)], axis=1)
 
@@ -193,14 +195,22 @@ def _points(known: Knowledge) -> Points:
         estimate=_numbers(known.estimate, ledger.n),
         lower=_numbers(bounds.lower, ledger.n),
         upper=_numbers(bounds.upper, ledger.n),
+        likelier=_likelier(known),
         probability=_probabilities(known),
         decided=[None if when < 0 else when for when in since(known).tolist()],
     )
 
 
+def _likelier(known: Knowledge) -> list[str] | None:
+    if known.estimate is None:
+        return None
+    likelier, _ = classes(known.method.guess(known.state))
+    return [known.ledger.goal.groups[c] for c in likelier.tolist()]
+
+
 def _probabilities(known: Knowledge) -> list[list[float]] | None:
-    chances = [known.state.belief.probability(level) for level in known.levels]
-    return [each.tolist() for each in chances if each is not None] or None
+    found = chances(known)
+    return None if found is None else found.tolist()
 
 
 def _tickets(known: Knowledge, leases: Mapping[int, Lease | None]) -> tuple[OpenTicket, ...]:
