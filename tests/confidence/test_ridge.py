@@ -97,7 +97,7 @@ WORLDS: dict[str, Callable[[int], World]] = {
     "linear pairs": lambda seed: linear(seed, implicit=True),
     "smooth": smooth,
     "smooth pairs": lambda seed: smooth(seed, goal=sl.FractionOfMax(0.4), tolerance=0.3),
-    "bound only": lambda seed: smooth(seed, norm=None, bound=float(np.abs(drawn(seed)).max())),
+    "bound only": lambda seed: smooth(seed, norm=None, bound=float(np.abs(drawn(seed)).max()), misspecification=1e-3),
     "unequal noise": lambda seed: smooth(seed, noise=np.where(np.arange(N) % 5, np.linspace(0.1, 1.0, N), 0.0)),
 }
 

@@ -122,7 +122,7 @@ def test_where_both_are_given_the_norm_makes_the_coordinates_and_the_bound_is_ke
     both, only = setting(make(domain, norm=2.0, bound=0.7)), setting(make(domain, norm=2.0))
     np.testing.assert_array_equal(both.features.array, only.features.array)
     assert (both.scale.name, both.scale.value, both.bound, only.bound) == ("norm", 2.0, 0.7, None)
-    alone = setting(make(domain, bound=0.7))
+    alone = setting(make(domain, bound=0.7, misspecification=0.01))
     assert (alone.scale.name, alone.scale.value, alone.bound) == ("bound", 0.7, 0.7)
 
 

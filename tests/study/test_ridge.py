@@ -63,7 +63,8 @@ def intervals(study: Study) -> tuple[bytes, bytes]:
     ("given", "options", "chosen"),
     [
         ({"norm": 3.0}, {}, "ridge"),
-        ({"bound": 2.0}, {}, "ridge"),
+        ({"bound": 2.0, "misspecification": 0.01}, {}, "ridge"),
+        ({"bound": 2.0}, {}, "posterior"),
         ({"norm": 3.0, "bound": 2.0}, {}, "ridge"),
         ({"norm": 3.0, "noise": np.full(N, 0.1)}, {}, "ridge"),
         ({"norm": 3.0, "fit": ()}, {"rule": None}, "ridge"),
@@ -72,7 +73,7 @@ def intervals(study: Study) -> tuple[bytes, bytes]:
         ({"norm": 3.0, "goal": sl.Band(0.1, 0.5)}, {}, "ridge"),
         ({"norm": 3.0, "goal": FRACTION}, {}, "ridge"),
         ({"norm": 3.0, "goal": FRACTION}, {"method": "milk"}, "ridge"),
-        ({"bound": 2.0, "goal": FRACTION}, {"method": "milk"}, "ridge"),
+        ({"bound": 2.0, "misspecification": 0.01, "goal": FRACTION}, {"method": "milk"}, "ridge"),
         ({}, {}, "posterior"),
         ({"goal": FRACTION}, {"method": "milk"}, "posterior"),
         ({"norm": 3.0, "fit": ("noise",)}, {}, "posterior"),
@@ -165,9 +166,9 @@ def test_a_log_of_earlier_times_keeps_what_it_says() -> None:
             "with probability 0.9, for sub-Gaussian noise and a norm and a misspecification as given",
         ),
         (
-            {"bound": 2.0, "tolerance": 0.1},
-            "with probability 0.9, for sub-Gaussian noise and a bound as given, with f in the span of the kernel's "
-            "features, except within 0.1 of the level",
+            {"bound": 2.0, "misspecification": 0.02, "tolerance": 0.1},
+            "with probability 0.9, for sub-Gaussian noise and a bound and a misspecification as given, with f in the "
+            "span of the kernel's features, except within 0.1 of the level",
         ),
     ],
 )

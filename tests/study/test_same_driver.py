@@ -25,6 +25,7 @@ from tests.study.campaigns import ARMS, NAME, NOISE, THETA, TRUTH, X
 
 SEED = 11
 FITTED = ("kernel", "noise", "mean")
+BOUNDED = {"bound": 1.5, "misspecification": 0.01, "tolerance": 0.2}
 LINE = sl.Domain(X, RBF(0.2))
 LEVEL: dict[str, Any] = {"goal": sl.Threshold(0.23), "noise": NOISE}
 FRACTION: dict[str, Any] = {"goal": sl.FractionOfMax(0.3), "noise": NOISE}
@@ -72,7 +73,7 @@ CASES = [
     Case(name="lse", given=LEVEL, method="lse", options={"batch": 3}),
     Case(name="rkhs", given=LEVEL | {"norm": 3.0}, method="lse", options={"confidence": "rkhs", "batch": 12}),
     Case(name="ridge-norm", given=LEVEL | {"norm": 3.0, "tolerance": 0.1}, options={"batch": 10}),
-    Case(name="ridge-bound", given=LEVEL | {"bound": 1.5, "tolerance": 0.2}, options={"batch": 10}),
+    Case(name="ridge-bound", given=LEVEL | BOUNDED, options={"batch": 10}),
     Case(name="ridge-band", given=LEVEL | {"goal": sl.Band(-0.3, 0.4), "norm": 3.0}, options={"batch": 10}),
     Case(name="ridge-max", given=FRACTION | {"norm": 3.0, "tolerance": 0.1}, options={"batch": 10}),
     Case(name="ridge-permanent", given=LEVEL | {"norm": 3.0}, options={"batch": 10, "permanent": True}),

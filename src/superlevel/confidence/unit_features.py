@@ -58,6 +58,14 @@ def unit_features(problem: Problem) -> tuple[Features, Scale]:
     if found.residual > FEATURES[-1][0] * float(domain.diagonal().max()):
         remedy = f"{found.rank:,} features leave out too much of this kernel for a bound alone: give a norm as well"
         raise InputError("problem.norm", None, remedy)
+    different = len(np.unique(domain.points, axis=0))
+    if domain.kernel is not None and found.rank < different and not problem.misspecification:
+        got = f"{problem.bound:g} without a norm"
+        remedy = (
+            f"it does not limit what {found.rank:,} features of this kernel miss of f at {different:,} points: give a "
+            "norm, or a misspecification that limits it"
+        )
+        raise InputError("problem.bound", got, remedy)
     # |<theta, phi>| <= B + h makes its mean square over the points at most that squared: a ball in these coordinates.
     left, sizes, _ = np.linalg.svd(found.array, full_matrices=False)
     rank = max(1, int(np.count_nonzero(sizes > ROUNDING * sizes[0])))  # one of zeros, where all features are

@@ -43,7 +43,7 @@ def make(
             first phase, and those after it grow. Rounds of the rips confidence know how long they are.
         confidence: ``Posterior(beta=3)``, ``Ridge(growth=1.2)``, ``Rips(schedule="tight")``, ``Rkhs()``, or the name of
             one. By default it is ridge, a guarantee at every moment, if the method has it and kernel, noise and a norm
-            or a bound are given; otherwise it is posterior.
+            are given, or a bound with a linear kernel or a misspecification; otherwise it is posterior.
         rule: where to measure: one of the method's by its name, or any `superlevel.rules.Rule`. On the posterior MELK
             and MILK have "greedy" (default: one point after the other, by how much variance that leaves where labels
             are doubtful), "average" (the best design for that) and "worst" (the paper's design).
@@ -81,7 +81,8 @@ def make(
 def default_confidence(name: str, problem: Problem) -> str:
     """The name of the confidence that a method has for a problem unless it is told otherwise."""
     _, row = row_of(name, problem.goal)
-    limited = problem.norm is not None or problem.bound is not None
+    spanned = problem.domain.kernel is None or problem.misspecification > 0  # a bound limits nothing outside the span
+    limited = problem.norm is not None or (problem.bound is not None and spanned)
     return (
         GUARANTEED if GUARANTEED in row.confidences and limited and not problem.fit else row.pairings[0].confidence.name
     )

@@ -89,7 +89,7 @@ class Study:
             method: any of ``methods.NAMES``.
             seed: everything random comes from it.
             batch: measurements that are planned at once, 10 by default. With the ridge confidence later batches grow.
-            confidence: as for `methods.make`, with the same default: ridge where norm or bound are given and nothing
+            confidence: as for `methods.make`, with the same default: ridge where a norm is given and nothing
                 is to be estimated, otherwise posterior.
             rule: as for `methods.make`. A rule from outside the package is stored by its import path and parameters.
             permanent: as for `methods.make`.

@@ -69,7 +69,7 @@ def run(
         typer.Option(
             help="ridge: in batches, all labels right at every moment with probability 1 - delta; rips: the same in "
             "rounds, for noise with heavy tails too; posterior: as right as the kernel is; rkhs: of lse. Default: "
-            "ridge for melk and milk with --kernel, --noise and a --norm or --bound, else posterior."
+            "ridge for melk and milk with --kernel, --noise and --norm, or --bound for a linear kernel; else posterior."
         ),
     ] = None,
     error_rate: Annotated[
