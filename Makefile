@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Two test processes with two spinning BLAS threads each would fight for two cores.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow stress guarantees reproduce experiments lint bench clean
+.PHONY: demo test test-slow stress guarantees reproduce experiments trust lint bench clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("superlevel needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -37,6 +37,12 @@ experiments: $(READY)  ## Beyond the paper: its GP in batches, the implicit prob
 	$(BIN)/python -m experiments.implicit
 	$(BIN)/python -m experiments.sea
 	$(BIN)/python -m experiments.affordable
+
+trust: $(READY)  ## How many declared labels are wrong on real fields with nothing set by hand, and what audits prove: an hour
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps olymp scikit-gstat
+	$(BIN)/python -m experiments.trust
+	$(BIN)/python -m experiments.known
+	$(BIN)/python -m experiments.audit
 
 lint: $(READY)  ## Formatting, linters, types, and the direction of imports
 	$(BIN)/ruff format --check .

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import affordable, common, gp, implicit, sea
+from experiments import affordable, common, fields, gp, implicit, known, sea, trust
 from superlevel.reproduce.settings import Figure, Row, Score, Setting, Task
 from superlevel.worker_setup import quiet
 
@@ -93,3 +93,44 @@ def test_failures_and_factors_are_told_apart() -> None:
     assert cells["ever wrong"] == ["1"]
     assert cells["95 % interval"] == ["0.006 to 0.806"]  # of 1 in 4, by Clopper and Pearson
     assert (cells["all decided"], cells["refused"]) == (["3"], ["1"])
+
+
+def test_a_field_is_looked_at_after_every_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = np.random.default_rng(0).random((80, 2))
+    values = np.sin(5 * places[:, 0])
+    field = fields.Field(name="small", points=places, values=values, level=0.2, noise=0.1)
+    row = trust.campaign(field, 0, measurements=70)
+    assert [look[0] for look in row["looks"]] == list(range(10, 80, 10))
+    assert all(wrong <= declared <= 80 for _, declared, wrong, _ in row["looks"])
+    assert row["looks"][-1][1] > 20
+    monkeypatch.setattr(trust, "FIELDS", {"small": lambda: field})
+    out = tmp_path / "rows.jsonl"
+    trust.main(["--seeds", "1", "--jobs", "1", "--out", str(out)])
+    assert out.read_text(encoding="utf-8").count("\n") == 1
+    trust.main(["--seeds", "1", "--jobs", "1", "--out", str(out)])  # nothing is missing
+    assert out.read_text(encoding="utf-8").count("\n") == 1
+
+
+def test_fields_of_packages_that_are_missing_are_left_out_with_a_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(trust, "FIELDS", {"none": fields._table("none", 0.5, 1.0)})
+    trust.main(["--seeds", "1", "--jobs", "1", "--out", str(tmp_path / "rows.jsonl")])
+    assert "none is left out: " in capsys.readouterr().out
+
+
+def test_matplotlib_s_fields_are_what_they_say() -> None:
+    strait, hills = fields.strait(), fields.hills()
+    assert (strait.values > 0).all()
+    assert strait.points.shape == (2439, 2)
+    assert (hills.values > hills.level).mean() == pytest.approx(0.3, abs=0.01)
+
+
+def test_a_known_kernel_is_given_or_estimated() -> None:
+    name = "RBF, length 0.2"
+    for estimated in (False, True):
+        _, _, looks = known.campaign(name, 0, estimated)
+        assert max(looks) <= 200
+        declared, wrong = looks[max(looks)]
+        assert declared > 0.8
+        assert wrong < 0.05

@@ -69,6 +69,15 @@ class Problem:
         object.__setattr__(self, "fit", _as_fit(self.fit, self.noise))
 
     @property
+    def limited(self) -> bool:
+        """Whether enough is given to limit f: a norm, or a bound where f is in the span of the features up to h.
+
+        For a kernel that is not linear, a bound says nothing of what is outside the span of the computed features.
+        """
+        spanned = self.domain.kernel is None or self.misspecification > 0
+        return self.norm is not None or (self.bound is not None and spanned)
+
+    @property
     def known_noise(self) -> float | Array:
         """The noise; an InputError where it is not given."""
         if self.noise is None:

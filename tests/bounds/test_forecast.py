@@ -175,11 +175,13 @@ def test_without_norm_and_bound_the_norm_of_the_guess_has_half_as_much_room_agai
     assert guessed == foretell(line(tolerance=0.1, norm=guessed.norm), values)
 
 
-def test_a_bound_alone_takes_the_place_of_the_norm() -> None:
-    values, _ = bumps()
-    found = foretell(line(tolerance=0.1, bound=2.0), values)
+def test_a_bound_takes_the_place_of_the_norm_where_it_limits_f() -> None:
+    values, norm = bumps()
+    found = foretell(line(tolerance=0.1, bound=2.0, misspecification=0.01), values)
     assert found.decided
     assert found.norm is None
+    found = foretell(line(tolerance=0.1, bound=2.0), values)  # nothing limits what the features miss
+    assert found.norm == pytest.approx(1.5 * norm, rel=0.05)
     with pytest.raises(sl.InputError, match=re.escape("bound is 0.5: give the problem one of at least")):
         foretell(line(bound=0.5), values)
 

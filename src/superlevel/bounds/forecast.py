@@ -127,8 +127,8 @@ def expressed(problem: Problem, values: ArrayLike) -> Expressed:
 
 
 def assumed(problem: Problem, guess: Expressed) -> Problem:
-    """With what the ridge confidence needs: where neither norm nor bound is given, ROOM times the norm of the guess."""
-    if problem.norm is not None or problem.bound is not None:
+    """With what the ridge confidence needs: where nothing limits f, ROOM times the norm of the guess."""
+    if problem.limited:
         return problem
     if guess.norm == 0.0:
         raise InputError("norm", None, "give the problem one: nothing of the guess is in the kernel's space")
@@ -146,7 +146,7 @@ def foretell(
     """How many measurements ``methods.make("melk", problem, confidence="ridge")`` takes: MILK if the level is relative.
 
     Args:
-        problem: where neither norm nor bound is given, 1.5 times the norm of the guess is taken.
+        problem: where nothing limits f, 1.5 times the norm of the guess is taken.
         values: (n,) a guess of f.
         at_worst: where f is at the far end of every interval, rather than about its middle.
         max_samples: how far to count.

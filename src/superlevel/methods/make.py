@@ -81,11 +81,8 @@ def make(
 def default_confidence(name: str, problem: Problem) -> str:
     """The name of the confidence that a method has for a problem unless it is told otherwise."""
     _, row = row_of(name, problem.goal)
-    spanned = problem.domain.kernel is None or problem.misspecification > 0  # a bound limits nothing outside the span
-    limited = problem.norm is not None or (problem.bound is not None and spanned)
-    return (
-        GUARANTEED if GUARANTEED in row.confidences and limited and not problem.fit else row.pairings[0].confidence.name
-    )
+    guaranteed = GUARANTEED in row.confidences and problem.limited and not problem.fit
+    return GUARANTEED if guaranteed else row.pairings[0].confidence.name
 
 
 def as_confidence(given: str | Mapping[str, Any] | AnyConfidence) -> AnyConfidence:
