@@ -16,9 +16,10 @@ NORM = ("--norm", 3)  # that of the harbour is 2.4
 KERNEL = ("--threshold", 20, "--kernel", "9 * RBF(0.7)", "--mean", 20)
 COLUMNS = b"ticket,east,north,value,noise,fate,late,reason,told\n"
 CONTRADICTED = "the measurements contradict what is assumed: nothing is declared"
+BOUND = ("--bound", 4, "--misspecification", 0.01)
 WRONG = {
     "norm": ((*GIVEN, "--norm", 0.3), "norm is 0.3, but what was measured needs"),
-    "bound": ((*GIVEN, "--bound", 0.3), "bound is 0.3, but what was measured needs"),
+    "bound": ((*GIVEN, "--bound", 0.3, "--misspecification", 0.001), "bound is 0.3, but what was measured needs"),
     "noise": ((*KERNEL, "--noise", 0.03, *NORM), "farther from every function that is allowed than the noise explains"),
 }
 
@@ -47,7 +48,8 @@ def way_out(shown: str) -> list[list[str]]:
     [
         ((*GIVEN, *NORM), "ridge", False),
         ((*GIVEN, *NORM, "--bound", 4), "ridge", False),
-        ((*GIVEN, "--bound", 4), "ridge", True),
+        ((*GIVEN, "--bound", 4, "--misspecification", 0.01), "ridge", True),
+        ((*GIVEN, "--bound", 4), "posterior", False),
         (("--threshold", 20, "--kernel", "linear", "--noise", 1, "--bound", 30), "ridge", False),
         (("--fraction-of-max", 0.1, *GIVEN[2:6], *NORM), "ridge", False),
         (GIVEN, "posterior", False),
@@ -71,7 +73,7 @@ def test_a_guarantee_is_the_default_where_all_that_it_rests_on_is_given(
 
 def test_where_json_is_asked_for_the_remark_is_beside_it(terminal: Terminal) -> None:
     write_points(terminal.folder / "points.csv")
-    ran = terminal("study", "create", "harbour", "--points", "points.csv", *GIVEN, "--bound", 4, "--json")
+    ran = terminal("study", "create", "harbour", "--points", "points.csv", *GIVEN, *BOUND, "--json")
     assert ran.code == 0
     assert json.loads(ran.out)["contradicted"] is False
     assert SPANNED in ran.err
