@@ -19,8 +19,7 @@ from superlevel.findings import Finding
 from superlevel.goals import ABOVE, BELOW, Bounds, Goal, Reading, summary
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
-
-LARGEST = 2**53  # more measurements than that are not whole numbers any more
+from superlevel.sizes import Need, Sizes
 
 
 class Stop(StrEnum):
@@ -309,53 +308,6 @@ class Info:
     def warnings(self) -> tuple[str, ...]:
         """The findings in sentences."""
         return tuple(finding.sentence for finding in self.findings)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Need:
-    """What the size of a phase may depend on."""
-
-    phase: int
-    value: float
-    """Of the design: the largest variance of an undecided direction; NaN where there is no design."""
-    directions: int
-    """Undecided ones."""
-    begun: int
-    """Measurements that were made or are on their way."""
-
-
-class Sizes(Protocol):
-    """How many measurements a phase takes."""
-
-    def samples(self, need: Need, /) -> int:
-        """The number of measurements of a phase."""
-        ...
-
-    def precision(self, phase: int, /) -> float | None:
-        """How well every undecided direction is to be known after a phase; None where nothing is promised."""
-        ...
-
-    @property
-    def last(self) -> int | None:
-        """The last phase, if there is one."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class Growing:
-    """Every phase takes more than the one before, by the same factor: a part of all before, and the first."""
-
-    first: int
-    growth: float = 1.0
-    """At least 1: with 1 all phases are equally large."""
-
-    last = None
-
-    def samples(self, need: Need, /) -> int:
-        return math.ceil(min(self.first + (self.growth - 1.0) * need.begun, LARGEST))
-
-    def precision(self, _phase: int, /) -> None:
-        return None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from superlevel import robust
 from superlevel.confidence.rounds import Rounds, Schedule
-from superlevel.records import Need
+from superlevel.sizes import Need
 
 
 def rounds(schedule: Schedule = "scaled", *, n: int = 50, unit: float = 1.0, tolerance: float = 0.0) -> Rounds:

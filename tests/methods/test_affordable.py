@@ -16,8 +16,9 @@ from superlevel.confidence.ridge import BUDGET, RidgeBelief, Setting
 from superlevel.confidence.unit_features import FEATURES
 from superlevel.errors import InputError
 from superlevel.methods.loop import Method
-from superlevel.records import Growing, State
+from superlevel.records import State
 from superlevel.rules.gap_weighted import RADIUS, GapWeighted
+from superlevel.sizes import Growing
 from tests.methods.cases import at
 
 N = 30

@@ -16,10 +16,11 @@ from superlevel.errors import InputError
 from superlevel.findings import Verdict
 from superlevel.methods.make import as_confidence, default_confidence, describe, describe_rule, restore_rule
 from superlevel.methods.table import CONFIDENCES, NAMES, ROWS
-from superlevel.records import Batch, Growing, State, Stop
+from superlevel.records import Batch, State, Stop
 from superlevel.rules.chance import Chance
 from superlevel.rules.covariances import AverageCase
 from superlevel.rules.pilot import Piloted
+from superlevel.sizes import Growing
 from tests.methods.cases import CASES, TRUTH, Case, X, after, each
 
 EXPLICIT, FRACTION = sl.Threshold(0.23), sl.FractionOfMax(0.3)

@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.errors import AssumptionWarning, InputError
-from superlevel.records import Growing
+from superlevel.sizes import Growing
 from tests.methods.cases import CASES, IN_BATCHES, NOISE, TRUTH, Case, after, each, gaussian, known, measured
 
 N = len(TRUTH)

@@ -15,7 +15,6 @@ from scipy import stats
 from superlevel import design
 from superlevel.arrays import Array
 from superlevel.features import embed
-from superlevel.records import Growing
 from superlevel.reproduce import curves
 from superlevel.reproduce.claims import Verdict
 from superlevel.reproduce.outcome import write
@@ -23,6 +22,7 @@ from superlevel.reproduce.settings import Figure, Row
 from superlevel.reproduce.trials import Simulated
 from superlevel.reproduce.worlds import Cosine, Gp, Plane
 from superlevel.rules.design import WorstCase
+from superlevel.sizes import Growing
 from tests.reproduce.small import GP, gp_figure, gp_rows, normal, row, strictly, told
 from tests.worlds import proof
 

@@ -19,7 +19,8 @@ from superlevel.features import Features
 from superlevel.goals import Bounds, Goal, Reading
 from superlevel.posterior import GaussianPosterior
 from superlevel.posterior.covariance import Downdated, InFeatures
-from superlevel.records import Growing, LinearModel, View
+from superlevel.records import LinearModel, View
+from superlevel.sizes import Growing
 
 KINDS = {"features": (RBF(0.5), InFeatures), "matrix": (RBF(0.04), Downdated)}
 LEVEL, WIDTH = 0.3, 1.5

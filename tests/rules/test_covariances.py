@@ -10,11 +10,11 @@ from sklearn.gaussian_process.kernels import Matern
 
 import superlevel as sl
 from superlevel.arrays import Array, Mask
-from superlevel.records import Growing
 from superlevel.rules.covariances import AverageCase, SampledWorst
 from superlevel.rules.design import WorstCase, _InFeatures
 from superlevel.rules.variance import Mislabelled, Undecided
 from superlevel.rules.worth import worth
+from superlevel.sizes import Growing
 from tests.design.oracle import Instance
 from tests.rules.oracle import World, bare_view, everything, posing, world
 from tests.worlds import proof

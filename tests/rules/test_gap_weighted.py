@@ -15,9 +15,10 @@ import superlevel as sl
 from superlevel import bounds, design
 from superlevel.arrays import Array, Indices, Mask
 from superlevel.goals import Bounds
-from superlevel.records import Choice, Growing, LinearModel, View
+from superlevel.records import Choice, LinearModel, View
 from superlevel.reproduce.worlds import Linear
 from superlevel.rules.gap_weighted import CLOSEST, RADIUS, TOGETHER, WIDTH, GapWeighted, _wanted, followed
+from superlevel.sizes import Growing
 from tests.worlds import proof
 
 N = 16

@@ -15,13 +15,13 @@ from scipy.stats import norm
 import superlevel as sl
 from superlevel.arrays import Array
 from superlevel.goals import Bounds, FractionOfMax, Threshold
-from superlevel.records import Growing
 from superlevel.rules import variance
 from superlevel.rules.ambiguity import Ambiguity, Straddle
 from superlevel.rules.chance import Chance
 from superlevel.rules.lookahead import CERTAIN, Rmile
 from superlevel.rules.sequential import Score, Sequential
 from superlevel.rules.variance import LargestVariance, Mislabelled, Undecided, VarianceReduction, Widest, sampled
+from superlevel.sizes import Growing
 from tests.rules import oracle
 from tests.rules.oracle import LEVEL, WIDTH, Slow, World, counted, in_sequence, knowing, posing, world
 

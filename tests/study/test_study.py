@@ -17,7 +17,7 @@ from superlevel.study import Result, Study
 from superlevel.study import planning as module
 from superlevel.study.ledger import Fate
 from superlevel.study.storage import Memory
-from superlevel.study.study import CLOSED
+from superlevel.study.turns import CLOSED
 from tests.study.campaigns import (
     AVERAGE,
     FITTED,

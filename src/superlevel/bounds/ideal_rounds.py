@@ -31,8 +31,8 @@ from superlevel.errors import InputError
 from superlevel.features import Features
 from superlevel.goals import Bounds, Reading, decided
 from superlevel.problem import Problem
-from superlevel.records import Need
 from superlevel.robust import CATONI
+from superlevel.sizes import Need
 
 ROOM = 1.5  # a function is taken to stay within this times its largest value, where no bound is given
 

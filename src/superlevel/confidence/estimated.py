@@ -31,7 +31,8 @@ from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
-from superlevel.records import Batch, Forecast, LinearModel, Need, Sizes
+from superlevel.records import Batch, Forecast, LinearModel
+from superlevel.sizes import Need, Sizes
 
 ENOUGH = 40  # predictions that are compared before anything is declared
 DOUBT = 48  # comparisons after which intervals are still 1.41 times as wide as the comparisons ask for

@@ -32,7 +32,8 @@ from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
-from superlevel.records import Batch, Growing, LinearModel, Sizes
+from superlevel.records import Batch, LinearModel
+from superlevel.sizes import Growing, Sizes
 
 BETA = 3.0  # beta^1/2 of the paper's experiments
 SIZE = 10  # measurements of a batch

@@ -7,7 +7,8 @@ from typing import Any, Protocol, TypeVar
 
 from superlevel.errors import InputError
 from superlevel.problem import Problem
-from superlevel.records import Batch, Belief, Sizes
+from superlevel.records import Batch, Belief
+from superlevel.sizes import Sizes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,7 +42,8 @@ from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
-from superlevel.records import Batch, GaussianModel, Growing, LinearModel, Sizes
+from superlevel.records import Batch, GaussianModel, LinearModel
+from superlevel.sizes import Growing, Sizes
 from superlevel.sufficient_statistics import Statistics, nothing, summed
 
 SHARES = (0.5, 0.5)  # of delta, for ellipsoids and martingales

@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias, get_args
 
 from superlevel import robust
 from superlevel.errors import InputError, SuperlevelError
-from superlevel.records import Need
+from superlevel.sizes import Need
 
 C = 4  # RIPS with Catoni's mean, Theorem of the RIPS appendix
 C1 = 2

@@ -31,8 +31,9 @@ from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import UNDECIDED, Bounds, Goal, Reading
 from superlevel.problem import Problem
-from superlevel.records import Batch, Belief, Choice, Info, Plan, Sizes, State, Stop, View
+from superlevel.records import Batch, Belief, Choice, Info, Plan, State, Stop, View
 from superlevel.rules.protocol import Rule
+from superlevel.sizes import Sizes
 
 OUTSIDE = 3.0  # deviations of the noise that a level may be beyond what was measured
 

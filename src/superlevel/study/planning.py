@@ -9,7 +9,8 @@ import numpy as np
 from superlevel.arrays import Indices
 from superlevel.errors import InputError
 from superlevel.methods import Method
-from superlevel.records import Choice, Growing, State, View
+from superlevel.records import Choice, State, View
+from superlevel.sizes import Growing
 from superlevel.study import designs, forecasts
 from superlevel.study.configuration import LARGEST_PLAN as LARGEST
 from superlevel.study.events import BATCH, PILOT, REST, ROUND, Asked

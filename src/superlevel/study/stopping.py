@@ -12,7 +12,7 @@ from superlevel.simulation import settled
 from superlevel.study.assumptions import guarantee
 from superlevel.study.ledger import Ledger
 from superlevel.study.replay import Knowledge, as_labels
-from superlevel.study.study import CLOSED
+from superlevel.study.turns import CLOSED
 
 
 def stopping(known: Knowledge) -> Stopping:

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Labels, as_count, as_number
-from superlevel.errors import InputError, SuperlevelError
+from superlevel.errors import InputError
 from superlevel.files import file_name, replacing
 from superlevel.problem import Problem
-from superlevel.study import configuration, status
+from superlevel.study import configuration, status, turns
 from superlevel.study.checks import check_name, check_reason, checked_worker, fate_of
-from superlevel.study.events import Asked, Closed, Corrected, Created, Payload, Told, Withdrawn
+from superlevel.study.events import Closed, Corrected, Payload, Told, Withdrawn
 from superlevel.study.ledger import Fate, Ledger, fold, opened, shut
 from superlevel.study.matching import locate
 from superlevel.study.results import Receipt, Result, Ticket, Tickets
@@ -35,6 +35,7 @@ from superlevel.study.status import Reading, Status
 from superlevel.study.storage import open_storage
 from superlevel.study.storage.protocol import Entry, Lease, Note, Storage, StorageError
 from superlevel.study.telling import LARGEST, as_list, resolve
+from superlevel.study.turns import CLOSED
 
 if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and most commands need none of them
     import pandas as pd
@@ -44,8 +45,6 @@ if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and
     from superlevel.study.replay import Knowledge, Methods
     from superlevel.study.verification import Verification
     from superlevel.study.view import StudyView
-
-CLOSED = "the study is closed"
 
 
 class Study:
@@ -107,7 +106,7 @@ class Study:
             lease=lease,
         )
         check_name(name)
-        made = _check_method(given)
+        made = turns.checked(given)
         storage = open_storage(store)
         entry = given.entry(seq=1, before="")
         study = cls(storage, name, fold([entry]), worker)  # before anything is stored: what cannot be read back is not
@@ -220,15 +219,15 @@ class Study:
         """
         from superlevel.study import auditing  # noqa: PLC0415  slow to import
 
+        plan_of = partial(auditing.planned, size=size, declared=declared, delta=delta, bound=bound, tolerance=tolerance)
         self.refresh()
         while True:
             known = self.knowledge
-            plan = auditing.planned(known, size=size, declared=declared, delta=delta, bound=bound, tolerance=tolerance)
-            if self._write(partial(_unchanged, known.ledger, plan)) is not None:
+            plan = plan_of(known)
+            if self._write(partial(turns.unchanged, known.ledger, plan)) is not None:
                 break
         ledger, until = self._ledger, time.time() + self._ledger.created.lease
-        asking = ledger.askings[-1]
-        made = (self._ticket(ledger, asking.first + k, until) for k in range(len(asking.asked.points)))
+        made = (self._ticket(ledger, number, until) for number in ledger.askings[-1].tickets)
         return Tickets(tuple(made), dimension=len(ledger.created.names))
 
     def accuracy(self) -> tuple[Accuracy, ...]:
@@ -302,7 +301,7 @@ class Study:
         while True:
             known = self.knowledge
             closed = Closed(samples=known.ledger.samples, labels=as_text(known.labels), reason=reason)
-            if self._write(partial(_closing, known.ledger, closed)) is not None:
+            if self._write(partial(turns.closing, known.ledger, closed)) is not None:
                 return
 
     def _write(self, make: Callable[[Ledger], Payload | None]) -> int | None:
@@ -413,24 +412,3 @@ class Study:
         return (
             f"Study({self._name!r} in {self.url}: {ledger.samples:,} measurements, {len(ledger.open):,} tickets open)"
         )
-
-
-def _unchanged(seen: Ledger, plan: Asked, ledger: Ledger) -> Asked | None:
-    """None where something came in since the labels were computed."""
-    return plan if ledger.length == seen.length else None
-
-
-def _closing(seen: Ledger, closed: Closed, ledger: Ledger) -> Closed | None:
-    """None where something came in since the labels were computed."""
-    if ledger.closed is not None:
-        raise SuperlevelError(f"{CLOSED} already")
-    return closed if ledger.changed == seen.changed else None
-
-
-def _check_method(given: Created) -> Methods:
-    """That the method takes the problem, before anything is stored; and what was made for that."""
-    from superlevel.study.replay import Methods  # noqa: PLC0415
-
-    makers = Methods()
-    makers.of(given, None)
-    return makers

@@ -34,9 +34,10 @@ from superlevel.methods import CONFIDENCES, Method
 from superlevel.methods.make import as_confidence
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
-from superlevel.records import Batch, Belief, Choice, LinearModel, Need, State, View
+from superlevel.records import Batch, Belief, Choice, LinearModel, State, View
 from superlevel.rules.design import OptimalDesign
 from superlevel.rules.protocol import Rule
+from superlevel.sizes import Need
 
 GOALS: dict[str, Goal] = {
     "points": Threshold(0.15),

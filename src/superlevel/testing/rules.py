@@ -29,9 +29,10 @@ from superlevel.errors import InputError
 from superlevel.goals import UNDECIDED, Goal, Reading, Threshold
 from superlevel.methods.make import describe_rule, restore_rule
 from superlevel.problem import Problem
-from superlevel.records import Batch, Choice, Growing, State, View
+from superlevel.records import Batch, Choice, State, View
 from superlevel.rules.protocol import Rule
 from superlevel.simulation import Step, simulate
+from superlevel.sizes import Growing
 
 PLACES = np.linspace(0, 1, 12) ** 1.1  # without the symmetry that would leave ties to rounding
 NOISE = 0.2

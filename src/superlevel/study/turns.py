@@ -1,0 +1,35 @@
+"""What a study appends in a turn: only what still holds when its turn comes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from superlevel.errors import SuperlevelError
+from superlevel.study.events import Asked, Closed, Created
+from superlevel.study.ledger import Ledger
+
+if TYPE_CHECKING:
+    from superlevel.study.replay import Methods
+
+CLOSED = "the study is closed"
+
+
+def unchanged(seen: Ledger, plan: Asked, ledger: Ledger) -> Asked | None:
+    """A plan that was made from ``seen``; None where something came in since."""
+    return plan if ledger.length == seen.length else None
+
+
+def closing(seen: Ledger, closed: Closed, ledger: Ledger) -> Closed | None:
+    """The end with the labels of ``seen``; None where something came in since."""
+    if ledger.closed is not None:
+        raise SuperlevelError(f"{CLOSED} already")
+    return closed if ledger.changed == seen.changed else None
+
+
+def checked(given: Created) -> Methods:
+    """That the method takes the problem, before anything is stored; and what was made for that."""
+    from superlevel.study.replay import Methods  # noqa: PLC0415  slow to import
+
+    makers = Methods()
+    makers.of(given, None)
+    return makers
