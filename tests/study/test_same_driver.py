@@ -43,6 +43,7 @@ class Case:
     domain: sl.Domain = LINE
     truth: Array = field(default_factory=lambda: TRUTH)
     steps: int = 12
+    budget: int = 10_000
 
     @property
     def problem(self) -> sl.Problem:
@@ -78,8 +79,10 @@ CASES = [
     Case(name="ridge-max", given=FRACTION | {"norm": 3.0, "tolerance": 0.1}, options={"batch": 10}),
     Case(name="ridge-permanent", given=LEVEL | {"norm": 3.0}, options={"batch": 10, "permanent": True}),
     Case(name="noise", given={**LEVEL, "noise": None}, options={"batch": 6}),
-    Case(name="estimated", given={**LEVEL, "noise": None, "fit": FITTED}, options={"batch": 6}, steps=7),
-    Case(name="estimated-max", given={**FRACTION, "noise": None, "fit": FITTED}, options={"batch": 6}, steps=5),
+    Case(name="estimated", given={**LEVEL, "noise": None, "fit": FITTED}, options={"batch": 6}, steps=7, budget=60),
+    Case(
+        name="estimated-max", given={**FRACTION, "noise": None, "fit": FITTED}, options={"batch": 6}, steps=5, budget=60
+    ),
     Case(name="rips", given=LIMITED, options=TIGHT, **LINEAR),
     Case(name="rips-max", given={**LIMITED, "goal": sl.FractionOfMax(0.4)}, options=TIGHT, **LINEAR),
 ]
@@ -137,7 +140,7 @@ def test_labels_are_those_of_the_simulation_after_every_batch(case: Case) -> Non
     method, study = case.made()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sl.AssumptionWarning)
-        run = sl.simulate(method, case.oracle, seed=SEED, max_samples=10_000)
+        run = sl.simulate(method, case.oracle, seed=SEED, max_samples=case.budget)
     phases = 0
     for state, plan, values, after in simulated(case, method):
         written(study, method, state, plan)
