@@ -11,6 +11,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.report.campaign import rows, write_csv
+from superlevel.report.page import page
 from superlevel.study import Result, Study
 from superlevel.study.picture import EXPLAINED
 from tests.study.campaigns import (
@@ -215,3 +216,21 @@ def test_without_a_model_there_are_no_probabilities(kind: Kind) -> None:
     assert shown.chances is None
     assert shown.doubtful is None
     assert "expected to be wrong" not in dict(shown.facts)
+
+
+def test_moments_at_which_labels_were_revised_are_marked() -> None:
+    study = GREEDY.run(GREEDY.create(), 2)
+    study.ask()
+    first = study.labels
+    assert first.any()
+    assert study.campaign().revisions == ()
+    point = int(np.flatnonzero(first)[0])
+    wild = [Result(point=point, value=-9.0 * float(first[point]), noise=0.01)]
+    study.tell(wild)
+    changed = int(((first != 0) & (study.labels != first)).sum())
+    assert changed
+    ((samples, undecided, count),) = study.campaign().revisions
+    assert (samples, count) == (study.ledger.samples, changed)
+    assert undecided == int((study.labels == 0).sum())
+    assert f"{changed} after {samples}" in page(study.campaign())
+    assert "Diamonds" not in page(GREEDY.run(GREEDY.create(), 2).campaign())

@@ -73,6 +73,8 @@ class Campaign:
     """What speaks against the assumptions, each in a sentence."""
     progress: tuple[tuple[int, int], ...]
     """(measurements, undecided points) over time."""
+    revisions: tuple[tuple[int, int, int], ...] = ()
+    """(measurements, undecided points, labels that changed sides or were withdrawn since the moment before)."""
     stopping: Stopping | None = None
     """When each point was decided, and what that took."""
     likelier: Labels | None = None

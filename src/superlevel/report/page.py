@@ -73,7 +73,7 @@ def page(campaign: Campaign, statement: Sequence[tuple[str, str, str]] = ()) -> 
         _doubts(campaign.doubts),
         f'<figure class="drawn">{_picture(draw(campaign), alt=_alt(campaign))}</figure>',
         _section("Facts", _table((), campaign.facts)) if campaign.facts else "",
-        _section("Progress", _progress(campaign.progress)) if len(campaign.progress) > 1 else "",
+        _section("Progress", _progress(campaign)) if len(campaign.progress) > 1 else "",
         _stopping(campaign.stopping) if campaign.stopping is not None else "",
         _section("Next batch", _suggested(campaign)),
         _section("What is claimed", _table(("claim", "assumption or check", "verdict"), statement))
@@ -202,8 +202,9 @@ def _svg(figure: Figure, alt: str, mark: str) -> str:
     return f'<svg role="img" aria-label="{_text(alt)}"{drawn[start:].strip()}'
 
 
-def _progress(progress: Sequence[tuple[int, int]]) -> str:
-    """A staircase of undecided points over measurements."""
+def _progress(campaign: Campaign) -> str:
+    """A staircase of undecided points over measurements, with a diamond where labels were revised."""
+    progress, revised = campaign.progress, campaign.revisions
     (before, first), (after, last) = progress[0], progress[-1]
     told = f"Undecided points: {first:,} after {_several(before, 'measurement')}, {last:,} after {after:,}."
     across, up = (MaxNLocator(5, integer=True).tick_values(0, max(1, *side)) for side in zip(*progress, strict=True))
@@ -219,11 +220,18 @@ def _progress(progress: Sequence[tuple[int, int]]) -> str:
         for tick in up
     ) + "".join(f'<text x="{x.at(tick)}" y="{bottom + 16}" text-anchor="middle">{tick:,.0f}</text>' for tick in across)
     middle = f"{(left + right) / 2:g}", f"{(top + bottom) / 2:g}"
+    marks = "".join(
+        f'<path d="M{x.at(k)} {y.at(undecided)} m-6 0 l6 -6 l6 6 l-6 6 z" fill="#fff" stroke="#1a1a1a"/>'
+        for k, undecided, _ in revised
+    )
+    if revised:
+        listed = ", ".join(f"{count:,} after {k:,}" for k, _, count in revised)
+        told += f" Diamonds: labels that changed sides or were withdrawn when it was estimated anew ({listed})."
     return (
         f'<figure class="progress"><svg role="img" aria-label="{_text(told)}" viewBox="0 0 {right + 24} {bottom + 40}" '
         f'font-size="12" font-family="sans-serif" fill="#1a1a1a">{grid}'
         f'<path d="M{x.at(before)} {y.at(first)}{steps}" fill="none" stroke="#1a1a1a" stroke-width="2"/>'
-        f'<circle cx="{x.at(after)}" cy="{y.at(last)}" r="3.5"/><g text-anchor="middle">'
+        f'{marks}<circle cx="{x.at(after)}" cy="{y.at(last)}" r="3.5"/><g text-anchor="middle">'
         f'<text x="{middle[0]}" y="{bottom + 34}">measurements</text>'
         f'<text transform="translate(12 {middle[1]}) rotate(-90)">undecided points</text></g></svg>'
         f"<figcaption>{_text(told)}</figcaption></figure>"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
-from superlevel.arrays import Array
-from superlevel.goals import classes, decided
+from superlevel.arrays import Array, Labels
+from superlevel.goals import UNDECIDED, classes, decided
 from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Reason
 from superlevel.study.assumptions import assumptions
 from superlevel.study.replay import Knowledge, as_labels
@@ -38,6 +39,7 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         facts=_facts(known),
         doubts=known.doubts,
         progress=progress(known),
+        revisions=revisions(known),
         stopping=found,
         likelier=None if known.estimate is None else classes(known.method.guess(known.state))[0],
         chances=chances(known),
@@ -95,14 +97,26 @@ def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
-def progress(known: Knowledge) -> tuple[tuple[int, int], ...]:
-    """Undecided points over measurements, as each plan found them, and now."""
+def moments(known: Knowledge) -> list[tuple[int, Labels]]:
+    """Measurements and labels as each plan found them, and now."""
     ledger = known.ledger
     plans = [
         (item.asked.samples, as_labels(item.asked.labels, ledger))
         for item in ledger.askings
         if len(item.asked.labels) == ledger.labels
     ]
-    return tuple(
-        (samples, int((~decided(labels)).sum())) for samples, labels in (*plans, (ledger.samples, known.labels))
-    )
+    return [*plans, (ledger.samples, known.labels)]
+
+
+def progress(known: Knowledge) -> tuple[tuple[int, int], ...]:
+    """Undecided points over measurements."""
+    return tuple((samples, int((~decided(labels)).sum())) for samples, labels in moments(known))
+
+
+def revisions(known: Knowledge) -> tuple[tuple[int, int, int], ...]:
+    """Measurements, undecided points, and points whose label changed sides or was withdrawn; where there are any."""
+    found = []
+    for (_, before), (samples, labels) in pairwise(moments(known)):
+        changed = np.atleast_2d((before != UNDECIDED) & (labels != before)).any(axis=0)
+        found.append((samples, int((~decided(labels)).sum()), int(changed.sum())))
+    return tuple(moment for moment in found if moment[2])
