@@ -7,7 +7,8 @@ averaged over the seeds; how many points are declared; and how many are mislabel
     python -m experiments.trust                        # half an hour on two cores; killed, it goes on where it was
     python -m experiments.trust --seeds 3 meuse hills
 
-Constants were chosen on the fields of `experiments.fields.TUNED`; the others are marked in the table.
+Constants were chosen on the fields of `experiments.fields.TUNED`; the others are marked in the table. What was seen of
+them meanwhile is written down in docs/estimates.md.
 """
 
 from __future__ import annotations
@@ -83,7 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def table(rows: Iterable[Row], names: Sequence[str]) -> Table:
     """A line for each field."""
     listed = list(rows)
-    shown = Table(title="Declared and wrong, with kernel, noise and mean estimated", caption="* never used for tuning")
+    shown = Table(
+        title="Declared and wrong, with kernel, noise and mean estimated",
+        caption="* no constant was chosen by its numbers",
+    )
     columns = (
         "field",
         "points",

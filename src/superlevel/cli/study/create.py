@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -133,7 +134,7 @@ def run(
             name,
             problem,
             method="melk" if method is None else method,
-            confidence=_confidence(confidence, error_rate),
+            confidence=_confidence("melk" if method is None else method, problem, confidence, error_rate),
             rule=rule,
             seed=seed,
             batch=batch,
@@ -170,15 +171,21 @@ def _is_auto(text: str) -> bool:
     return text.strip().lower() == AUTO
 
 
-def _confidence(name: str | None, error_rate: float | None) -> Any:
-    """As it was given; an error rate is one of the posterior."""
-    from superlevel.confidence.posterior import Posterior  # noqa: PLC0415
+def _confidence(method: str, problem: Problem, name: str | None, error_rate: float | None) -> Any:
+    """As it was given; an error rate is a parameter of the confidence that is given, or of the default."""
+    from superlevel.methods.make import choose_confidence  # noqa: PLC0415
+    from superlevel.methods.table import row_of  # noqa: PLC0415
 
     if error_rate is None:
         return name
-    if name not in (None, Posterior.name):
-        raise InputError("--error-rate", error_rate, f"the {name} confidence has none: leave one of them out")
-    return Posterior(error_rate=as_number("--error-rate", error_rate, above=0.0, below=0.2))
+    used, row = row_of(method, problem.goal)
+    _, chosen = choose_confidence(used, row, problem, name)
+    rate = as_number("--error-rate", error_rate, above=0.0, below=0.2)
+    try:
+        return replace(chosen, error_rate=rate)  # type: ignore[type-var]
+    except TypeError as error:  # it has no such parameter
+        remedy = f"the {chosen.name} confidence has none: leave it out, or choose --confidence posterior"
+        raise InputError("--error-rate", rate, remedy) from error
 
 
 def _check(method: str | None, confidence: str | None, problem: Problem, batch: int | None) -> None:
