@@ -33,6 +33,7 @@ from tests.study.campaigns import (
     TRUTH,
     WORST,
     Kind,
+    N,
     X,
     contradicted,
     each,
@@ -208,6 +209,15 @@ def test_a_noise_of_its_own_counts_in_the_estimate() -> None:
     mixed.tell([*results, *(Result(point=k, value=5.0, noise=50.0) for k in range(3))])
     one, other = (np.array(study.view().points.estimate, dtype=np.float64) for study in (plain, mixed))
     assert np.abs(one - other).max() < 0.1
+
+
+def test_a_given_noise_that_is_to_be_estimated_is_not_the_noise_of_any_measurement() -> None:
+    study = FITTED.create()
+    assert study.knowledge.method.problem.noise == NOISE
+    study.tell([*(Result(point=k, value=float(TRUTH[k])) for k in range(N)), Result(point=0, value=5.0, noise=50.0)])
+    belief: Any = study.knowledge.state.belief
+    assert np.isnan(belief.data.noise).sum() == N
+    assert belief.data.noise[~np.isnan(belief.data.noise)].tolist() == [50.0]
 
 
 # --- batches

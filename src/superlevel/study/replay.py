@@ -161,11 +161,11 @@ def as_labels(text: str, ledger: Ledger) -> Labels:
 
 
 def deviations(method: Method, ledger: Ledger, at: Indices) -> Array | None:
-    """(N,) of measurements, where one of them has its own; NaN for one that has none, if the noise is not given."""
+    """(N,) of measurements, where one of them has its own; NaN for one that has none, if it is estimated."""
     own = ledger.noise[at]
     if np.isnan(own).all():
         return None
-    if method.problem.noise is None:
+    if "noise" in method.problem.fit:  # what is given of it is not used then
         return own
     return np.where(np.isnan(own), method.problem.deviations[ledger.point[at]], own)
 

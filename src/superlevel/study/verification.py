@@ -288,7 +288,7 @@ def _assumed(known: Knowledge) -> list[Finding]:
 def _replicates(known: Knowledge, method: Method) -> Finding:
     """Repeated measurements of a point, against the noise."""
     ledger = known.ledger
-    if method.problem.noise is None:
+    if "noise" in method.problem.fit:
         return _check("noise", "estimated from the measurements themselves", None)
     at = ledger.measured
     own = None if method.confidence.in_rounds else deviations(method, ledger, at)
