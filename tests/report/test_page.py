@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 import superlevel as sl
+from superlevel.report.audits import AuditSummary, Table
 from superlevel.report.campaign import Campaign, Reason
-from superlevel.report.page import POINTS, SHOWN, SUGGESTED, draw_decided, page
+from superlevel.report.decided import draw_decided
+from superlevel.report.page import POINTS, SHOWN, SUGGESTED, page
+from superlevel.report.reliability import compare
 from superlevel.report.stopping import Stopping
 from tests.report.test_campaign import bare, example, lattice
 
@@ -87,7 +90,16 @@ def stopped(campaign: Campaign, **given: Any) -> Campaign:
     return replace(campaign, stopping=Stopping(**(fields | given)))
 
 
+def judged(campaign: Campaign) -> Campaign:
+    """The same, with predictions at two levels and an audit."""
+    predicted = np.arange(40) / 39
+    audit = AuditSummary(heading="Audit 1", sentences=("It is so.",), tables=(Table(names=("draws",), rows=(("1",),)),))
+    found = tuple(compare(level, predicted, np.arange(40) % 2 > 0) for level in (1.0, 2.0))
+    return replace(campaign, reliability=found, audits=(audit,))
+
+
 CAMPAIGNS = {
+    "judged": judged(stopped(example(lattice(4, 5)))),
     "stopped": stopped(example(lattice(5, 6))),
     "unknown": stopped(bare(lattice(3, 3))),
     "map": example(lattice(8, 7)),
@@ -130,7 +142,8 @@ def test_every_picture_is_told_in_words_and_refers_to_itself_only(campaign: Camp
         assert attributes["role"] == "img"
         assert attributes["aria-label"]
     drawn = campaign.stopping is not None and bool((campaign.stopping.decided > 0).any())
-    assert len(reader.all("img")) + len(reader.all("svg")) == 1 + (len(campaign.progress) > 1) + drawn
+    pictures = 1 + (len(campaign.progress) > 1) + drawn + bool(campaign.reliability)
+    assert len(reader.all("img")) + len(reader.all("svg")) == pictures
     names = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
     assert len(set(names)) == len(names)
     values = [str(value) for _, attributes in reader.tags for value in attributes.values()]
@@ -194,6 +207,8 @@ def test_sections_are_there_where_they_have_something() -> None:
 
     everything = ["Facts", "Progress", "Next batch", "What is claimed", "Points"]
     assert headings(CAMPAIGNS["map"], ("a", "b", "c")) == everything
+    judgement = ["Were the predictions right?", "Audit", "Points"]
+    assert headings(CAMPAIGNS["judged"]) == ["Facts", "Progress", "How far it is", "Next batch", *judgement]
     assert headings(CAMPAIGNS["bare"]) == ["Next batch", "Points"]
     assert headings(CAMPAIGNS["unknown"]) == ["How far it is", "Next batch", "Points"]
     assert "Progress" not in headings(example(lattice(2, 2), progress=((0, 4),)))

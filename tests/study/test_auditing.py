@@ -12,6 +12,7 @@ import superlevel as sl
 from superlevel import audits
 from superlevel.errors import InputError
 from superlevel.study import Result, Study
+from superlevel.study.audit_summary import summary
 from superlevel.study.auditing import audits_of, drawn
 from tests.study.campaigns import (
     FITTED,
@@ -82,6 +83,83 @@ def test_places_come_from_the_seed_and_a_study_that_is_opened_again_says_the_sam
     assert study.accuracy()[0].result.sentence() in str(study.verify())
     assert study.view().audits[0].bound == study.accuracy()[0].result.bound
     json.dumps(study.view().model_dump(mode="json"))
+
+
+@each(MAPPED)
+def test_strata_are_the_points_by_their_frozen_doubt(kind: Kind) -> None:
+    study = mapped(kind)
+    tickets = study.audit(40, tolerance=0.2)
+    doubt = chance_of_error(study)
+    study.tell(tickets.measured(0.46 - TRUTH[tickets.indices]))  # many are on the other side
+    (found,) = study.accuracy()
+    assert found.result.contradictions > 0
+    groups = np.digitize(doubt, [1 / 72, 1 / 8, 1 / 4])
+    edges = [0.0, 1 / 72, 1 / 8, 1 / 4, 1 / 2]
+    assert [(one.low, one.high) for one in found.strata] == [(edges[k], edges[k + 1]) for k in np.unique(groups)]
+    assert [one.points for one in found.strata] == [(groups == k).sum() for k in np.unique(groups)]
+    assert [one.draws for one in found.strata] == [(groups[tickets.indices] == k).sum() for k in np.unique(groups)]
+    assert sum(one.contradictions for one in found.strata) == found.result.contradictions
+    assert study.view().audits[0].strata == found.strata
+
+
+def chance_of_error(study: Study) -> Any:
+    """(n,) how likely the likelier label is wrong; zeros where there is no model."""
+    chance = study.knowledge.state.belief.probability(0.23)
+    return np.zeros(N) if chance is None else np.minimum(chance, 1.0 - chance)
+
+
+def test_a_summary_has_the_numbers_of_the_audit() -> None:
+    study = audited(GREEDY.run(GREEDY.create(), 1), tolerance=0.1)
+    (found,) = study.accuracy()
+    told, result = summary(found), found.result
+    assert told.heading == f"Audit 1, level 0.23, map of {found.samples} measurements"
+    assert told.sentences[0] == str(found)
+    area = [f"{round(100 * share, 1):g}" for share in (result.area.estimate, result.area.low, result.area.high)]
+    assert (
+        f"put {area[0]} % of the {N} audited points above the level (95 % interval: {area[1]} to {area[2]} %)"
+        in (told.sentences[1])
+    )
+    confusion, by_doubt = told.tables
+    counts = [[int(cell) for cell in row[1:3]] for row in confusion.rows[:2]]
+    assert counts == result.confusion.counts.tolist()
+    parts = (*result.confusion.users, *result.confusion.producers, result.confusion.overall)
+    cells = [confusion.rows[0][3], confusion.rows[1][3], *confusion.rows[2][1:]]
+    for part, cell in zip(parts, cells, strict=True):
+        low, high = round(100 * part.low, 1), round(100 * part.high, 1)
+        assert cell.endswith(f"{round(100 * part.estimate, 1):g} % ({low:g} to {high:g} %)")
+    assert by_doubt.names == ("doubt of the label", "points", "draws", "contradictions")
+    assert [[int(cell) for cell in row[1:]] for row in by_doubt.rows] == [
+        [one.points, one.draws, one.contradictions] for one in found.strata
+    ]
+    assert by_doubt.rows[0][0] == "below 1.4 %"
+    assert by_doubt.rows[-1][0] == "25 to 50 %"
+
+
+def test_a_summary_has_no_table_before_the_first_draw_and_no_strata_where_all_labels_are_alike() -> None:
+    study = mapped(RIDGE)
+    study.audit(10)
+    (empty,) = map(summary, study.accuracy())
+    assert empty.tables == ()
+    assert len(empty.sentences) == 1
+    (alike,) = map(summary, audited(mapped(RIDGE)).accuracy())
+    assert [shown.names[0] for shown in alike.tables] == ["draws"]
+
+
+def test_accuracies_that_no_draw_says_anything_of_are_unknown() -> None:
+    study = audited(GREEDY.run(GREEDY.create(problem=GREEDY.problem(goal=sl.Threshold(-9.0))), 1))
+    (found,) = map(summary, study.accuracy())
+    assert found.tables[0].rows[1][1:] == ("0", "0", "unknown")
+
+
+def test_the_report_shows_every_audit_level_by_level() -> None:
+    goal = sl.Levels([-0.5, 0.6])
+    study = audited(audited(mapped(GREEDY, problem=GREEDY.problem(goal=goal))), 25)
+    shown = study.campaign().audits
+    assert shown == tuple(map(summary, study.accuracy()))
+    assert [one.heading.split(", map")[0] for one in shown] == [
+        *("Audit 1, level -0.5", "Audit 1, level 0.6", "Audit 2, level -0.5", "Audit 2, level 0.6")
+    ]
+    assert GREEDY.create().campaign().audits == ()
 
 
 def test_the_statement_is_about_the_frozen_map_and_the_measurements_join_the_others() -> None:

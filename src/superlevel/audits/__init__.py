@@ -22,6 +22,7 @@ from superlevel.audits.betting import needed
 from superlevel.audits.confusion import Area, Confusion, Proportion
 from superlevel.audits.noise import Gaussian, MedianZero, Noise, SubGaussian
 from superlevel.audits.sampling import chances, draw
+from superlevel.audits.strata import Stratum, by_doubt
 
 __all__ = [
     "Area",
@@ -32,7 +33,9 @@ __all__ = [
     "MedianZero",
     "Noise",
     "Proportion",
+    "Stratum",
     "SubGaussian",
+    "by_doubt",
     "chances",
     "draw",
     "needed",

@@ -185,7 +185,7 @@ class Audit:
 
         Give them in the order of the draws. A NaN is a draw without a result; the draws before the first NaN are read.
         """
-        drawn, found, waiting = self._read(points, values)
+        drawn, found, waiting = self.read(points, values)
         weights, hits = self.weights, self.contradicted(drawn, found)
         seen = weights[drawn] * hits
         bound = min(1.0, upper(seen, top=self.spread, delta=self.delta) / self.kappa)
@@ -207,12 +207,8 @@ class Audit:
             confusion=Confusion.of(classes, above=self.above, delta=self.delta),
         )
 
-    @property
-    def _margin(self) -> float:
-        return self.noise.margin(self.tolerance) if self.margin is None else self.margin
-
-    def _read(self, points: ArrayLike, values: ArrayLike) -> tuple[Indices, Array, int]:
-        """The points and values up to the first NaN, and how many draws come after."""
+    def read(self, points: ArrayLike, values: ArrayLike) -> tuple[Indices, Array, int]:
+        """The points and values before the first NaN, and how many draws there are from there on."""
         drawn, found = as_points("points", points, count=len(self.labels)), as_floats("values", values)
         if found.shape != drawn.shape:
             raise InputError("values", f"of shape {found.shape}", f"give one value for each of {len(drawn):,} draws")
@@ -222,6 +218,10 @@ class Audit:
         missing = np.isnan(found)
         end = int(np.argmax(missing)) if missing.any() else len(drawn)
         return drawn[:end], found[:end], len(drawn) - end
+
+    @property
+    def _margin(self) -> float:
+        return self.noise.margin(self.tolerance) if self.margin is None else self.margin
 
     @staticmethod
     def _largest(weights: Array, points: Mask) -> float:

@@ -17,6 +17,8 @@ from superlevel.files import replacing
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes
 
 if TYPE_CHECKING:
+    from superlevel.report.audits import AuditSummary
+    from superlevel.report.reliability import Reliability
     from superlevel.report.stopping import Stopping
 
 UNDECIDED_CLASS = -1
@@ -81,6 +83,10 @@ class Campaign:
     """(n,) the class of each point if it had to be named now; None where there is no estimate."""
     chances: Array | None = None
     """(k, n) the probability of being above each level; None where there is no model of f."""
+    reliability: tuple[Reliability, ...] = ()
+    """For each given level, the forecasts of the plans beside the measurements; empty if there are no forecasts."""
+    audits: tuple[AuditSummary, ...] = ()
+    """What each audit found, level by level."""
 
     @cached_property
     def classes(self) -> Labels:

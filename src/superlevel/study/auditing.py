@@ -14,7 +14,7 @@ import numpy as np
 
 from superlevel import audits
 from superlevel.arrays import Array, Indices, Mask, as_count, as_number
-from superlevel.audits import Audit, AuditResult
+from superlevel.audits import Audit, AuditResult, Stratum
 from superlevel.errors import InputError
 from superlevel.goals import decided
 from superlevel.study.events import AUDIT, Asked, Audited
@@ -22,6 +22,7 @@ from superlevel.study.ledger import Asking, Fate, Ledger
 from superlevel.study.replay import Knowledge, as_labels, as_text
 
 STEPS = "0123456789abcdefghijklmnopqrstuvwxyz"  # of doubt, from none to one half
+EDGES = tuple(steps / (2.0 * len(STEPS)) for steps in (0, 1, 9, 18, 36))  # of the strata: 0, 1.4, 12.5, 25, 50 %
 AUDITING = 4  # sets the random numbers of audits apart from all others
 BOUND, DELTA = 0.05, 0.05  # of the share of wrong labels, and of the probability that the bound fails
 
@@ -38,6 +39,8 @@ class Accuracy:
     samples: int
     """Measurements from which the map was made."""
     result: AuditResult
+    strata: tuple[Stratum, ...]
+    """The audited points by the doubt of their labels; one stratum if all labels were alike."""
 
     def __str__(self) -> str:
         noun = "declared points" if self.declared else "points"
@@ -100,16 +103,17 @@ def accuracy(ledger: Ledger) -> tuple[Accuracy, ...]:
         plan = item.asked.audit
         if plan is None:
             continue
+        doubt, _ = _frozen_doubt(plan)
         for audit in _audits(ledger, plan):
-            values = _values(ledger, item, audit)
-            result = audit.judge(item.asked.points, values)
+            points, values = item.asked.points, _values(ledger, item, audit)
             found.append(
                 Accuracy(
                     audit=number,
                     level=audit.level,
                     declared=plan.declared,
                     samples=item.asked.samples,
-                    result=result,
+                    result=audit.judge(points, values),
+                    strata=audits.by_doubt(audit, points, values, doubt=doubt, edges=EDGES),
                 )
             )
     return tuple(found)
@@ -167,6 +171,10 @@ def _as_steps(doubt: Array, mask: Mask) -> str:
 
 def _chances(plan: Audited) -> Array:
     """(n,) the chances of being drawn."""
+    return audits.chances(*_frozen_doubt(plan))
+
+
+def _frozen_doubt(plan: Audited) -> tuple[Array, Mask]:
+    """(n,) the doubts as `_as_steps` wrote them, each the smallest of its step, and which points are audited."""
     letters = np.array([STEPS.find(letter) for letter in plan.doubt])
-    doubt = np.maximum(letters, 0) / (2.0 * len(STEPS))
-    return audits.chances(doubt, letters >= 0)
+    return np.maximum(letters, 0) / (2.0 * len(STEPS)), letters >= 0

@@ -11,6 +11,9 @@ from superlevel.arrays import Array, Labels
 from superlevel.goals import UNDECIDED, classes, decided
 from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Reason
 from superlevel.study.assumptions import assumptions
+from superlevel.study.audit_summary import summary
+from superlevel.study.auditing import accuracy
+from superlevel.study.reliability import reliability
 from superlevel.study.replay import Knowledge, as_labels
 from superlevel.study.stopping import stopping
 
@@ -43,6 +46,8 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         stopping=found,
         likelier=None if known.estimate is None else classes(known.method.guess(known.state))[0],
         chances=chances(known),
+        reliability=reliability(ledger),
+        audits=tuple(summary(each) for each in accuracy(ledger)),
     )
     return replace(shown, facts=(*shown.facts, *_expected(shown)))
 

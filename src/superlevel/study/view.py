@@ -13,12 +13,15 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from superlevel.arrays import Array
+from superlevel.audits import Stratum
 from superlevel.findings import Verdict
 from superlevel.goals import classes
+from superlevel.report.reliability import Reliability
 from superlevel.study import status
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.auditing import Accuracy, accuracy
 from superlevel.study.picture import chances, progress, reasons
+from superlevel.study.reliability import reliability
 from superlevel.study.replay import Knowledge
 from superlevel.study.status import Status
 from superlevel.study.stopping import since
@@ -82,6 +85,8 @@ class Audit(_Record):
     delta: float
     area: tuple[float, float, float]
     """The share of the audited points above the level: estimate and interval."""
+    strata: tuple[Stratum, ...]
+    """The audited points by the doubt of their labels."""
     sentence: str
 
 
@@ -131,6 +136,8 @@ class StudyView(_Record):
     doubts: tuple[str, ...]
     progress: tuple[Progress, ...]
     audits: tuple[Audit, ...] = ()
+    reliability: tuple[Reliability, ...] = ()
+    """For each given level, the forecasts of the plans beside the measurements; empty if there are no forecasts."""
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas frame with a line for every point."""
@@ -161,6 +168,7 @@ def view(name: str, known: Knowledge, leases: Mapping[int, Lease | None]) -> Stu
         doubts=known.doubts,
         progress=tuple(Progress(measurements=count, undecided=left) for count, left in progress(known)),
         audits=tuple(_audit(found) for found in accuracy(ledger)),
+        reliability=reliability(ledger),
     )
 
 
@@ -176,6 +184,7 @@ def _audit(found: Accuracy) -> Audit:
         bound=result.bound,
         delta=result.delta,
         area=(result.area.estimate, result.area.low, result.area.high),
+        strata=found.strata,
         sentence=str(found),
     )
 

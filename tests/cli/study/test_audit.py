@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.cli.study.terminal import GIVEN, Terminal, fill
 
 
@@ -19,11 +21,22 @@ def test_an_audit_from_its_sheet_to_its_statement(terminal: Terminal) -> None:
     assert "With confidence 95 %, at most" in said
     assert "wrong by more than 1, whatever the kernel" in said
     assert "measured above" in said
+    assert "audited points above the level (95 % interval:" in said
     (data,) = terminal.data("study", "audit", "harbour")["audits"]
     assert (data["draws"], data["waiting"]) == (60, 0)
+    assert sum(stratum["points"] for stratum in data["strata"]) == 36
+    assert sum(stratum["draws"] for stratum in data["strata"]) == 60
+    rows = re.findall(r"(?:below|to) \S+ %\s*│\s*(\d+)\s*│\s*(\d+)\s*│\s*(\d+)\s*│", said)
+    assert rows == [
+        tuple(str(stratum[name]) for name in ("points", "draws", "contradictions")) for stratum in data["strata"]
+    ]
     assert 0 < data["bound"] < 1
     assert "audit 1" in terminal.study("verify", "harbour")
-    assert "whatever the kernel" in terminal.study("report", "harbour") + (terminal.folder / "harbour.html").read_text()
+    terminal.study("report", "harbour")
+    page = (terminal.folder / "harbour.html").read_text()
+    assert "<h2>Audit</h2>" in page
+    assert f"<p>{data['sentence']}</p>" in page
+    assert page.count("doubt of the label") == said.count("doubt of the label") == 1
 
 
 def test_mistakes_name_the_option(terminal: Terminal) -> None:

@@ -93,29 +93,15 @@ def _whole(text: str) -> int:
 
 
 def _show(console: Console, found: tuple[Accuracy, ...]) -> None:
+    from superlevel.study.audit_summary import summary  # noqa: PLC0415  slow to import
+
     if not found:
         common.say(console, "there was no audit yet: --size 60 --csv audit.csv begins one")
     for accuracy in found:
-        result = accuracy.result
-        common.say(
-            console, f"audit {accuracy.audit}, level {accuracy.level:g}, map of {accuracy.samples:,} measurements"
-        )
-        common.say(console, f"  {accuracy}")
-        if not result.draws:
-            continue
-        area, confusion = result.area, result.confusion
-        inside = 100.0 * (1.0 - result.delta)
-        common.say(
-            console,
-            f"  above the level: {area.estimate:.1%} of the points ({inside:g} %: {area.low:.1%} to {area.high:.1%}); "
-            f"on the map {area.labelled:.1%}",
-        )
-        rows = [
-            ("map above", *(f"{count:,}" for count in confusion.counts[0])),
-            ("map below", *(f"{count:,}" for count in confusion.counts[1])),
-        ]
-        console.print(common.table(["draws", "measured above", "measured below"], rows))
+        told, result = summary(accuracy), accuracy.result
+        common.say(console, told.heading)
+        common.say_lines(console, (f"  {sentence}" for sentence in told.sentences))
+        for shown in told.tables:
+            console.print(common.table(shown.names, shown.rows))
         if result.contradictions and not result.tolerance:
             common.say(console, f"  {NEAR}")
-        agree = confusion.overall
-        common.say(console, f"  agree: {agree.estimate:.1%} ({inside:g} %: {agree.low:.1%} to {agree.high:.1%})")
