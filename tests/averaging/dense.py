@@ -33,10 +33,11 @@ class World:
     """(N,) how many measurements of the common noise each is worth."""
     noise: float | None = None
     mean: float | None = None
+    stretched: tuple[Metric, ...] = ()
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        return metrics(self.domain.points)
+        return (*metrics(self.domain.points), *self.stretched)
 
     @property
     def summary(self) -> Summary:

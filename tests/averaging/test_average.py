@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern, WhiteKernel
 
 import superlevel as sl
 from superlevel.arrays import Array, Indices
-from superlevel.averaging import NO_DATA, Average, Data, Warp, average
+from superlevel.averaging import NO_DATA, Average, Data, Warp, average, lengths
 from superlevel.averaging.families import Given
 from superlevel.averaging.structures import REPLICATES, evidences, grid, grid_of_noise
 from superlevel.errors import InputError
@@ -160,10 +161,16 @@ def test_transforms_are_weighted_by_the_likelihood_of_what_was_measured() -> Non
     plain = Warp(centre=centre, scale=math.inf, unit=unit)
     domain = sl.Domain(GRID)
 
-    def world(warp: Warp) -> World:
-        return World(domain=domain, points=data.points, values=warp(data.values), counts=np.ones(24))
+    usual = World(domain=domain, points=data.points, values=plain(data.values), counts=np.ones(24))
+    listed = grid(usual.metrics, noise_is_given=False)
+    _, best = max(evidences(usual.summary, list(listed)), key=lambda pair: pair[0])
+    metric = lengths.stretched(usual.summary, best, listed[best])
 
-    ranked = sorted(evidences(world(plain).summary, grid(1, noise_is_given=False)), key=lambda pair: -pair[0])
+    def world(warp: Warp) -> World:
+        return replace(usual, values=warp(data.values), stretched=(metric,))
+
+    listed = grid(world(plain).metrics, noise_is_given=False)
+    ranked = sorted(evidences(world(plain).summary, list(listed)), key=lambda pair: -pair[0])
     likely = [structure for _, structure in ranked[: module.TRIED]]
     logs = []
     for _, warp, _ in found.parts:

@@ -77,6 +77,8 @@ def test_equal_points_are_found_by_their_number(rows: list[int], columns: list[i
 
 
 def test_a_family_says_in_words_what_it_is() -> None:
-    words = [str(OfSmoothness(0, smoothness, 0.5)) for smoothness in SMOOTHNESS]
+    domain = Domain(SETS["twins"])
+    known = metrics(domain.points)
+    words = [OfSmoothness(0, smoothness, 0.5).words(domain, known) for smoothness in SMOOTHNESS]
     assert words == [f"{name} of length 0.5" for name in ("Matern 1/2", "Matern 3/2", "Matern 5/2", "RBF")]
-    assert str(Given()) == "the given kernel"
+    assert Given().words(domain, ()) == "the given kernel"

@@ -39,7 +39,7 @@ KERNEL = 1.3 * Matern(0.4, nu=1.5) + WhiteKernel(0.2)
 
 def some(count: int = 25) -> list[Structure]:
     """Structures from the whole grid of two metrics, with a noise that full matrices can bear."""
-    listed = [each for each in grid(2, noise_is_given=False) if each.noise >= 0.01]
+    listed = [each for each in grid(world().metrics, noise_is_given=False) if each.noise >= 0.01]
     chosen = np.random.default_rng(0).choice(len(listed), count, replace=False)
     return [listed[k] for k in sorted(chosen)]
 
@@ -186,7 +186,7 @@ def test_one_measurement_leaves_one_degree_of_freedom() -> None:
 @pytest.mark.parametrize("noise_is_given", [True, False])
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_grid_has_every_structure_once_and_families_together(count: int, noise_is_given: bool) -> None:
-    listed = grid(count, noise_is_given=noise_is_given)
+    listed = list(grid(world().metrics[:count], noise_is_given=noise_is_given))
     assert len(set(listed)) == len(listed)
     families = [id(structure.family) for structure in listed]
     changes = 1 + sum(one != other for one, other in pairwise(families))
@@ -196,9 +196,9 @@ def test_the_grid_has_every_structure_once_and_families_together(count: int, noi
 @pytest.mark.parametrize("noise_is_given", [True, False])
 def test_priors_of_smoothness_roughness_and_noise_are_probabilities(noise_is_given: bool) -> None:
     by_length = dict.fromkeys(LENGTHS, 0.0)
-    for structure in grid(1, noise_is_given=noise_is_given):
-        assert isinstance(structure.family, OfSmoothness)
-        by_length[structure.family.length] += math.exp(structure.log_prior)
+    for structure, family in grid(world().metrics[:1], noise_is_given=noise_is_given).items():
+        assert structure.family is family
+        by_length[family.length] += math.exp(structure.log_prior)
     densities = {length: math.exp(-0.5 * (math.log(length / TYPICAL) / SPREAD) ** 2) for length in LENGTHS}
     assert by_length == pytest.approx(densities)
 

@@ -13,16 +13,19 @@ from functools import cached_property
 import numpy as np
 
 from superlevel.arrays import Array, Indices
-from superlevel.averaging import metrics, warps
+from superlevel.averaging import lengths, metrics, warps
+from superlevel.averaging.metrics import Metric
 from superlevel.averaging.mixture import Mixture, averaged, likeliest
 from superlevel.averaging.predictive import Predictive, probit
 from superlevel.averaging.structures import Structure, Summary, evidences, grid, grid_of_noise, summarise
 from superlevel.averaging.warps import Warp
+from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.problem import Problem
 
 MOST = 300  # different points from which kernels are compared: the cost grows with their cube
 FEW, SHORT = 80, 200  # points by which most of the grid is ruled out, and structures that are left then
+STRETCHED = 150  # points from which the length of each coordinate is estimated
 TRIED = 24  # structures by which transforms are compared
 TRANSFORMS, NEGLIGIBLE = 3, 0.1  # transforms that are averaged at most; relative weight of one that is left out
 RELUCTANCE = 3.0  # the prior of each transform in log-likelihood, relative to none
@@ -90,7 +93,8 @@ class Average:
         rough = f", {best.structure.rough:.0%} rough" if best.structure.rough else ""
         shape = "" if math.isinf(self.warp.scale) else ", of transformed values"
         others = f", the likeliest of {count} that are averaged" if count > 1 else ""
-        return f"{best.structure.family}{rough}{shape}{others}"
+        summary = self.mixture.summary
+        return f"{best.structure.family.words(summary.domain, summary.metrics)}{rough}{shape}{others}"
 
     def predict(self, points: Indices) -> Predictive:
         """f at points (n,) of the domain."""
@@ -113,30 +117,91 @@ def average(problem: Problem, data: Data) -> Average:
     if not len(data):
         raise InputError("fit", "asked for without any measurement", "tell some first")
     counts, noise = _precision(problem, data)
-    tool, few = _Tool(problem, noise), _some(data, MOST)
-    listed = tool.transforms(data[few], counts[few])
+    some = _some(data, MOST)
+    begin = _Candidates.of(problem, noise)
+    candidates, listed = begin.likely(data[some], counts[some])
     total = np.logaddexp.reduce([log for log, _, _ in listed])
     parts = []
     for log, warp, structures in listed:
-        members, weights = likeliest(tool.summary(data[few], counts[few], warp), structures)
-        mixture = averaged(tool.summary(data, counts, warp), members, weights)
+        members, weights = likeliest(candidates.summary(data[some], counts[some], warp), structures)
+        mixture = averaged(candidates.summary(data, counts, warp), members, weights)
         parts.append((math.exp(log - total), warp, mixture))
     return Average(parts=tuple(parts), counts=counts)
 
 
-class _Tool:
-    """What is tried for a problem; ``noise`` is the deviation of one measurement where it is given."""
+Listed = tuple[float, Warp, list[Structure]]
+"""log evidence, a transform, and the structures to be averaged for it"""
 
-    def __init__(self, problem: Problem, noise: float | None) -> None:
-        self.domain, self.noise = problem.domain, noise
-        self.scaled = "kernel" in problem.fit
-        self.mean = None if "mean" in problem.fit else problem.mean
-        self.by_levels = not problem.goal.share
-        self.metrics = metrics.metrics(problem.domain.points) if self.scaled else ()
 
-    def structures(self, data: Data) -> list[Structure]:
-        if self.scaled:
-            return grid(len(self.metrics), noise_is_given=self.noise is not None)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Candidates:
+    """What is tried for a problem."""
+
+    domain: Domain
+    noise: float | None
+    """The deviation of one measurement where it is given."""
+    mean: float | None
+    """The mean where it is given."""
+    metrics: tuple[Metric, ...]
+    """None where the kernel is given."""
+    by_levels: bool
+    """Whether f is compared with levels, and not with its own maximum."""
+
+    @classmethod
+    def of(cls, problem: Problem, noise: float | None) -> _Candidates:
+        return cls(
+            domain=problem.domain,
+            noise=noise,
+            mean=None if "mean" in problem.fit else problem.mean,
+            metrics=metrics.metrics(problem.domain.points) if "kernel" in problem.fit else (),
+            by_levels=not problem.goal.share,
+        )
+
+    def likely(self, data: Data, counts: Array) -> tuple[_Candidates, list[Listed]]:
+        """The likely transforms, the likeliest first; with the candidates whose metrics their structures are in.
+
+        Transforms are compared by the structures that are likely without one. All structures are looked at for the
+        likeliest transform, and for the others those that are likely with it.
+        """
+        if not self.metrics:
+            plain = Warp(centre=0.0, scale=math.inf, unit=1.0)
+            return self, [(0.0, plain, self.with_given_kernel(data))]
+        plain = self.plain(data.values)
+        chosen, structures = self.stretched(data, counts, plain)
+        if not self.by_levels or self.noise is not None or self.mean is not None:
+            return chosen, [(0.0, plain, structures)]
+        likely = _best(evidences(chosen.summary(data, counts, plain), structures), TRIED)
+        found = []
+        for warp in (plain, *warps.candidates(data.values)):
+            evidence = _total(evidences(chosen.summary(data, counts, warp), likely)) + warp.log_slopes(data.values)
+            found.append((evidence - (0.0 if warp is plain else RELUCTANCE), warp))
+        found.sort(key=lambda pair: -pair[0])
+        largest, first = found[0]
+        if first is not plain:
+            chosen, structures = self.stretched(data, counts, first)
+        others = [(log, warp) for log, warp in found[1:TRANSFORMS] if log > largest + math.log(NEGLIGIBLE)]
+        if others:
+            likely = _best(evidences(chosen.summary(data, counts, first), structures), TRIED)
+        return chosen, [(largest, first, structures), *((log, warp, likely) for log, warp in others)]
+
+    def stretched(self, data: Data, counts: Array, warp: Warp) -> tuple[_Candidates, list[Structure]]:
+        """With one more metric that has a length for each coordinate, and the structures that are likely then.
+
+        Some of the points rule most of the grid out, which need not be tried on all of them.
+        """
+        few, some = _some(data, FEW), _some(data, STRETCHED)
+        listed = grid(self.metrics, noise_is_given=self.noise is not None)
+        found = evidences(self.summary(data[few], counts[few], warp), list(listed))
+        if np.count_nonzero(self.metrics[0].factors) < 2:
+            return self, _best(found, SHORT)
+        summary = self.summary(data[some], counts[some], warp)
+        (best,) = _best(evidences(summary, _best(found, TRIED)), 1)
+        more = replace(self, metrics=(*self.metrics, lengths.stretched(summary, best, listed[best])))
+        added = [each for each in grid(more.metrics, noise_is_given=self.noise is not None) if each not in listed]
+        found += evidences(more.summary(data[few], counts[few], warp), added)
+        return more, _best(found, SHORT)
+
+    def with_given_kernel(self, data: Data) -> list[Structure]:
         if self.noise is not None:
             largest = float(self.domain.diagonal().max())
             return grid_of_noise([max(self.noise**2, LEAST**2 * largest)])
@@ -144,8 +209,6 @@ class _Tool:
 
     def plain(self, values: Array) -> Warp:
         """The transform that changes units only; where f is compared with its own maximum, zero stays zero."""
-        if not self.scaled:
-            return Warp(centre=0.0, scale=math.inf, unit=1.0)
         unit = float(values.std()) or 1.0
         return Warp(centre=float(values.mean()) if self.by_levels else 0.0, scale=math.inf, unit=unit)
 
@@ -154,36 +217,6 @@ class _Tool:
         noise = None if self.noise is None else self.noise / warp.unit
         values = warp(data.values)
         return summarise(self.domain, self.metrics, data.points, values, counts, noise=noise, mean=mean)
-
-    def transforms(self, data: Data, counts: Array) -> list[tuple[float, Warp, list[Structure]]]:
-        """The likely transforms, the likeliest first: log evidence, the transform, and the structures to be averaged.
-
-        Transforms are compared by the structures that are likely without one. All structures are looked at for the
-        likeliest transform, and for the others those that are likely with it.
-        """
-        plain, structures = self.plain(data.values), self.structures(data)
-        if not self.scaled or not self.by_levels or self.noise is not None or self.mean is not None:
-            return [(0.0, plain, self.shortlisted(data, counts, plain, structures))]
-        structures = self.shortlisted(data, counts, plain, structures)
-        likely = _best(evidences(self.summary(data, counts, plain), structures), TRIED)
-        found = []
-        for warp in (plain, *warps.candidates(data.values)):
-            evidence = _total(evidences(self.summary(data, counts, warp), likely)) + warp.log_slopes(data.values)
-            found.append((evidence - (0.0 if warp is plain else RELUCTANCE), warp))
-        found.sort(key=lambda pair: -pair[0])
-        largest, first = found[0]
-        structures = self.shortlisted(data, counts, first, self.structures(data))
-        others = [(log, warp) for log, warp in found[1:TRANSFORMS] if log > largest + math.log(NEGLIGIBLE)]
-        if others:
-            likely = _best(evidences(self.summary(data, counts, first), structures), TRIED)
-        return [(largest, first, structures), *((log, warp, likely) for log, warp in others)]
-
-    def shortlisted(self, data: Data, counts: Array, warp: Warp, structures: list[Structure]) -> list[Structure]:
-        """The structures that some of the points find likely: most of the grid need not be tried on all of them."""
-        few = _some(data, FEW)
-        if len(few) == len(data):
-            return structures
-        return _best(evidences(self.summary(data[few], counts[few], warp), structures), SHORT)
 
 
 def _best(listed: list[tuple[float, Structure]], count: int) -> list[Structure]:

@@ -67,6 +67,8 @@ class Family(Protocol):
         """A scikit-learn kernel of this variance, a part ``rough`` of which each point has for itself."""
         ...
 
+    def words(self, domain: Domain, metrics: tuple[Metric, ...], /) -> str: ...
+
 
 @dataclass(frozen=True)
 class OfSmoothness:
@@ -95,9 +97,13 @@ class OfSmoothness:
         found = ConstantKernel(variance * (1.0 - rough)) * smooth
         return found + WhiteKernel(variance * rough) if rough else found
 
-    def __str__(self) -> str:
+    def words(self, domain: Domain, metrics: tuple[Metric, ...], /) -> str:
         name = {0.5: "Matern 1/2", 1.5: "Matern 3/2", 2.5: "Matern 5/2"}.get(self.smoothness, "RBF")
-        return f"{name} of length {self.length:.2g}"
+        chosen = metrics[self.metric]
+        if not chosen.stretched:
+            return f"{name} of length {self.length:.2g}"
+        shortest = domain.names[int(np.argmax(chosen.factors * domain.points.std(axis=0)))]
+        return f"{name} with a length for each coordinate, the shortest along {shortest}"
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ class Given:
     def kernel(self, domain: Domain, _metrics: tuple[Metric, ...], _variance: float, _rough: float, /) -> Any:
         return domain.kernel
 
-    def __str__(self) -> str:
+    def words(self, _domain: Domain, _metrics: tuple[Metric, ...], /) -> str:
         return "the given kernel"
 
 
@@ -132,3 +138,16 @@ def matern(smoothness: float, scaled: Array) -> Array:
         far = np.sqrt(5.0) * scaled
         return np.asarray((1.0 + far + far * far / 3.0) * np.exp(-far))
     return np.asarray(np.exp(-0.5 * scaled * scaled))
+
+
+def falling(smoothness: float, scaled: Array) -> Array:
+    """-R'(r) / r of the Matern correlation R at distances r in units of the length, any shape; 0 at r = 0."""
+    if smoothness == 0.5:
+        return np.divide(np.exp(-scaled), scaled, out=np.zeros_like(scaled), where=scaled > 0)
+    apart = scaled > 0
+    if smoothness == 1.5:
+        return np.asarray(apart * 3.0 * np.exp(-np.sqrt(3.0) * scaled))
+    if smoothness == 2.5:
+        far = np.sqrt(5.0) * scaled
+        return np.asarray(apart * (5.0 / 3.0) * (1.0 + far) * np.exp(-far))
+    return np.asarray(apart * np.exp(-0.5 * scaled * scaled))

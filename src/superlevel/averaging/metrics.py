@@ -23,6 +23,9 @@ class Metric:
 
     factors: Array
     """(d,) 0 for a coordinate that is constant."""
+    log_prior: float = 0.0
+    stretched: bool = False
+    """Whether the factors were estimated: there is a length for each coordinate."""
 
     def scaled(self, points: Array) -> Array:
         """(n, d') without the constant coordinates, in units in which a typical distance is about 1."""

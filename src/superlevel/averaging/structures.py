@@ -41,9 +41,9 @@ from superlevel.domain import Domain
 SMOOTHNESS = {0.5: 0.25, 1.5: 0.3, 2.5: 0.3, math.inf: 0.15}  # with their prior weights, as in the tables below
 LENGTHS = tuple(float(length) for length in np.geomspace(0.06, 4.0, 9))
 TYPICAL, SPREAD = 0.5, 1.2  # of the length: its prior is log-normal
-ROUGH = {0.0: 0.45, 0.1: 0.35, 0.4: 0.2}
-NOISE = {0.001: 0.1, 0.01: 0.25, 0.05: 0.3, 0.2: 0.25, 0.8: 0.1}
-FINER_NOISE = dict.fromkeys((float(share) for share in 2.0 ** np.arange(-14, 3)), 1.0 / 17)
+SCATTER = {0.001: 0.1, 0.01: 0.25, 0.05: 0.3, 0.2: 0.25, 0.8: 0.1}
+FINER_SCATTER = dict.fromkeys((float(share) for share in 2.0 ** np.arange(-14, 3)), 1.0 / 17)
+ROUGH = {0.0: 0.45, 0.5: 0.3, 0.9: 0.25}  # the part of the scatter that is f's own
 REPLICATES = 50.0  # M: measurements of pure noise that a given noise is worth
 SMALLEST = 1e-12  # of the mean square of the values: S of values that are all equal
 
@@ -58,26 +58,27 @@ class Structure(NamedTuple):
     log_prior: float
 
 
-def grid(metrics: int, *, noise_is_given: bool) -> list[Structure]:
-    """All structures for an unknown kernel; those of one family follow each other."""
-    shares = FINER_NOISE if noise_is_given else NOISE
-    found = []
-    for metric, (smoothness, weight), length in product(range(metrics), SMOOTHNESS.items(), LENGTHS):
-        log_prior = math.log(weight) - 0.5 * (math.log(length / TYPICAL) / SPREAD) ** 2
-        family = OfSmoothness(metric, smoothness, length, log_prior)
-        found += _members(family, ROUGH, shares)
+def grid(metrics: Sequence[Metric], *, noise_is_given: bool) -> dict[Structure, OfSmoothness]:
+    """All structures for an unknown kernel and their families; those of one family follow each other."""
+    scatter = FINER_SCATTER if noise_is_given else SCATTER
+    found: dict[Structure, OfSmoothness] = {}
+    for (number, metric), (smoothness, weight), length in product(enumerate(metrics), SMOOTHNESS.items(), LENGTHS):
+        log_prior = metric.log_prior + math.log(weight) - 0.5 * (math.log(length / TYPICAL) / SPREAD) ** 2
+        family = OfSmoothness(number, smoothness, length, log_prior)
+        found |= dict.fromkeys(_members(family, scatter, ROUGH), family)
     return found
 
 
 def grid_of_noise(variances: Sequence[float]) -> list[Structure]:
     """The kernel that is given, with each of these variances of the noise."""
-    return _members(Given(), {0.0: 1.0}, dict.fromkeys(variances, 1.0))
+    return _members(Given(), dict.fromkeys(variances, 1.0), {0.0: 1.0})
 
 
-def _members(family: Family, roughs: dict[float, float], shares: dict[float, float]) -> list[Structure]:
+def _members(family: Family, scatter: dict[float, float], rough: dict[float, float]) -> list[Structure]:
+    """A structure for each scatter, rough part and noise together, and for each part of it that is rough."""
     return [
-        Structure(family, rough, noise, family.log_prior + math.log(one) + math.log(other))
-        for (rough, one), (noise, other) in product(roughs.items(), shares.items())
+        Structure(family, part * size, (1.0 - part) * size, family.log_prior + math.log(one) + math.log(other))
+        for (size, one), (part, other) in product(scatter.items(), rough.items())
     ]
 
 
@@ -102,17 +103,17 @@ class Summary:
     mean: float | None
     """The mean where it is given."""
 
-    @property
+    @cached_property
     def samples(self) -> float:
         """N, and M more where the noise is given."""
         return float(self.numbers.sum()) + (0.0 if self.noise is None else REPLICATES)
 
-    @property
+    @cached_property
     def squares(self) -> float:
         """W, and M sigma^2 more where the noise is given."""
         return float(self.within.sum()) + (0.0 if self.noise is None else REPLICATES * self.noise**2)
 
-    @property
+    @cached_property
     def freedom(self) -> float:
         """Degrees of freedom of the amplitude."""
         return max(self.samples - (self.mean is None), 1.0)
@@ -121,6 +122,11 @@ class Summary:
     def inside(self) -> Between:
         """The measured points with each other."""
         return Between(domain=self.domain, metrics=self.metrics, rows=self.points, columns=self.points)
+
+    @cached_property
+    def columns(self) -> Array:
+        """(2, q) the means, and ones."""
+        return np.stack([self.means, np.ones_like(self.means)])
 
     @cached_property
     def size(self) -> float:
@@ -177,12 +183,12 @@ def _fit(summary: Summary, structure: Structure, base: Array) -> Fit:
     matrix = np.asfortranarray((1.0 - structure.rough) * base)
     linalg.add_to_diagonal(matrix, structure.rough + structure.noise / summary.counts)
     factor = linalg.cholesky(matrix)
-    means, ones = linalg.whiten(factor, np.stack([summary.means, np.ones_like(summary.means)]))
+    means, ones = linalg.whiten(factor, summary.columns)
     precision = float(ones @ ones)
     mean = float(ones @ means) / precision if summary.mean is None else summary.mean
     residuals = means - mean * ones
     total = max(float(residuals @ residuals) + summary.squares / structure.noise, SMALLEST * summary.size)
-    terms = 2.0 * float(np.log(np.diag(factor)).sum())
+    terms = 2.0 * float(np.log(np.einsum("ii->i", factor)).sum())
     terms += math.log(precision) if summary.mean is None else 0.0
     terms += (summary.samples - len(summary.points)) * math.log(structure.noise)
     terms += summary.freedom * math.log(total) if structure.family.scaled else total
