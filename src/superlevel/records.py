@@ -228,6 +228,14 @@ class Belief(Protocol):
         """(m, n) the share of the variance at each point that one measurement at each of these points (m,) removes."""
         ...
 
+    def forecast(self, points: Indices, /) -> Forecast | None:
+        """What will be measured at points (m,), in ascending order and each once; None if no forecasts are made."""
+        ...
+
+    def seen_by_rules(self, goal: Goal, /) -> tuple[Belief, Goal]:
+        """The belief that rules look at, and the goal in its units."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class State:

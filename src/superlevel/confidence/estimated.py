@@ -4,13 +4,15 @@ A pilot comes first. From then on f at every point is a mixture over a handful o
 computed from all measurements whenever it is asked for. Two things keep its intervals honest:
 
 - every plan carries a forecast of what will be measured. When the results come, their deviates show whether the
-  intervals were as wide as they had to be. Measurements that nobody planned are compared with what all others predict.
+  intervals were as wide as they had to be. Measurements without a forecast, because nobody planned them or because an
+  audit drew them, are compared with what all others predict.
   If the deviates are larger than normal ones, all intervals are widened by that factor;
 - until enough predictions were compared, and while they fail, nothing is declared.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -31,13 +33,12 @@ from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
-from superlevel.records import Batch, Forecast, LinearModel
+from superlevel.records import Batch, Belief, Forecast, LinearModel
 from superlevel.sizes import Need, Sizes
 
 ENOUGH = 40  # predictions that are compared before anything is declared
-DOUBT = 48  # comparisons after which intervals are still 1.41 times as wide as the comparisons ask for
+DOUBT = 70  # comparisons after which intervals are still 1.41 times as wide as the comparisons ask for
 FAILED = 2.5  # times too far from their predictions: the fit fails its own test
-NORMAL = 1.96  # the 95 % quantile of the size of a normal deviate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,7 +53,7 @@ class EstimatedBelief:
     deviates: Array
     """(m,) of the results that a plan had forecast."""
     surprising: Mask
-    """(n,) points with a measurement that nobody planned."""
+    """(n,) points with a measurement that the rule did not plan: nobody did, or an audit drew it."""
 
     contradicted: ClassVar[bool] = False
     sources: ClassVar[None] = None
@@ -131,26 +132,26 @@ class EstimatedBelief:
 
     @cached_property
     def misfit(self) -> float:
-        """How much too far measurements are from their predictions, at least 1.
+        """How much too far measurements were from their predictions, at least 1.
 
-        The largest of the root mean square and the 95 % quantile over 1.96 of the deviates: of the predictions that
-        were compared, and of all points that are left out one by one.
+        The root mean square of the m deviates, less half of its standard error (2 m)^-1/2. Without that it would be
+        above 1 in half of all cases where the predictions are right.
         """
-        sizes = [np.abs(each) for each in (self.compared, self._left_out) if len(each)]
-        rms = [float(np.sqrt(np.square(each).mean())) for each in sizes]
-        return max(1.0, *rms, *(float(np.quantile(each, 0.95)) / NORMAL for each in sizes))
+        m = max(len(self.compared), 1)
+        size = math.sqrt(float(np.square(self.compared).sum()) / m)
+        return max(1.0, size * (1.0 - 0.5 / math.sqrt(2.0 * m)))
 
     @cached_property
     def scale(self) -> float:
         """By how much intervals are widened; a kernel that is given is believed.
 
-        misfit sqrt(1 + (d / m)^2) after m comparisons: few comparisons prove little. d is `DOUBT`, and on few points
+        misfit sqrt(1 + (d / m)^6) after m comparisons: few comparisons prove little. d is `DOUBT`, and on few points
         half of their number.
         """
         if self.believed:
             return 1.0
         doubt = min(DOUBT, self.problem.domain.n // 2) / max(len(self.compared), 1)
-        return self.misfit * float(np.hypot(1.0, doubt))
+        return self.misfit * float(np.hypot(1.0, doubt**3))
 
     @property
     def believed(self) -> bool:
@@ -256,8 +257,12 @@ class EstimatedBelief:
             return np.zeros((len(points), self.problem.domain.n))
         return self.representative.relief(points)
 
-    def forecast(self, points: Indices) -> Forecast | None:
-        """What will be measured at points (m,), each once; None before there is an estimate."""
+    def seen_by_rules(self, goal: Goal, /) -> tuple[Belief, Goal]:
+        """The likeliest kernel by itself, after the pilot; there values and levels are transformed."""
+        return (self, goal) if self.pilot else (self.representative, goal.moved(self.average.warp))
+
+    def forecast(self, points: Indices, /) -> Forecast | None:
+        """None before there is an estimate."""
         if self.pilot:
             return None
         means, deviations = self.prediction.at(points).spread()
@@ -340,8 +345,9 @@ class Estimated:
         forecast = None if plan is None else plan.forecast
         planned = np.zeros(len(data), dtype=np.bool_) if plan is None else plan.counts[data.points] > 0
         expected = planned & (forecast is not None)
+        piloted = planned & bool(belief.pilot)  # whatever else has no forecast was drawn by an audit, or not planned
         surprising = belief.surprising.copy()
-        surprising[data.points[~planned]] = True
+        surprising[data.points[~expected & ~piloted]] = True
         compared = np.empty(0) if forecast is None else forecast.deviates(data.points[expected], data.values[expected])
         return replace(
             belief,

@@ -15,7 +15,6 @@ once they are given is the method's choice.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Protocol, Self
@@ -26,7 +25,7 @@ from scipy.special import ndtr, ndtri
 from superlevel import posterior
 from superlevel.arrays import Array, Indices, Mask, as_number, frozen
 from superlevel.confidence import error_rate
-from superlevel.confidence.protocol import Guarantee
+from superlevel.confidence.protocol import CompleteBelief, Guarantee
 from superlevel.errors import InputError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
@@ -89,7 +88,7 @@ class ByRate:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GaussianBelief:
+class GaussianBelief(CompleteBelief):
     """A Gaussian posterior with a width: all measurements at once, whatever rule chose their places."""
 
     problem: Problem
@@ -104,8 +103,6 @@ class GaussianBelief:
 
     contradicted: ClassVar[bool] = False
     sources: ClassVar[None] = None
-    pilot: ClassVar[int] = 0
-    estimated: ClassVar[Mapping[str, str]] = {}
 
     @property
     def tolerance(self) -> float:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
+from superlevel.arrays import Indices
 from superlevel.errors import InputError
+from superlevel.goals import Goal
 from superlevel.problem import Problem
 from superlevel.records import Batch, Belief
 from superlevel.sizes import Sizes
@@ -25,6 +28,20 @@ class Guarantee:
     """What it rests on, each in words."""
     remark: str = ""
     """What the user could give to get more out of it; empty where there is nothing."""
+
+
+class CompleteBelief:
+    """The part of a belief that is the same wherever a problem leaves nothing open."""
+
+    pilot: ClassVar[int] = 0
+    estimated: ClassVar[Mapping[str, str]] = {}
+
+    def forecast(self, _points: Indices, /) -> None:
+        """None: forecasts test an estimated kernel, and here it is given."""
+
+    def seen_by_rules(self, goal: Goal, /) -> tuple[Self, Goal]:
+        """Itself."""
+        return self, goal
 
 
 B = TypeVar("B", bound=Belief)

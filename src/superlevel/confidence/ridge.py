@@ -22,7 +22,7 @@ is declared from then on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -34,7 +34,7 @@ from superlevel.arrays import Array, Indices, Mask, as_deviations, as_number, fr
 from superlevel.confidence import assumption_checks, martingales
 from superlevel.confidence.ellipsoids import Spectrum, spectrum
 from superlevel.confidence.martingales import Martingales
-from superlevel.confidence.protocol import Guarantee, near, no_posterior
+from superlevel.confidence.protocol import CompleteBelief, Guarantee, near, no_posterior
 from superlevel.confidence.unit_features import Scale, check_sizes, smallest, unit_features
 from superlevel.errors import InputError
 from superlevel.features import Features
@@ -77,7 +77,7 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RidgeBelief:
+class RidgeBelief(CompleteBelief):
     """What all measurements say."""
 
     problem: Problem
@@ -88,9 +88,6 @@ class RidgeBelief:
     """Of delta, for ellipsoids and martingales; a kind whose share is zero is not used."""
     contradictions: tuple[Finding, ...] = ()
     """What speaks against the assumptions. Where there is one, nothing is declared, and nothing more is looked for."""
-
-    pilot: ClassVar[int] = 0
-    estimated: ClassVar[Mapping[str, str]] = {}
 
     @property
     def tolerance(self) -> float:

@@ -6,7 +6,6 @@ when the round was planned. Nothing is assumed of the noise but its variance.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -15,7 +14,7 @@ import numpy as np
 
 from superlevel import linalg, robust
 from superlevel.arrays import Array, Indices, Mask, frozen
-from superlevel.confidence.protocol import Guarantee, near, no_posterior
+from superlevel.confidence.protocol import CompleteBelief, Guarantee, near, no_posterior
 from superlevel.confidence.rips_estimate import Estimate, Setting
 from superlevel.confidence.rounds import Rounds, Schedule, as_schedule
 from superlevel.confidence.unit_features import turned
@@ -38,7 +37,7 @@ SLACK = 1e-9  # relative; a mean that exceeds the bound by less does so by round
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RipsBelief:
+class RipsBelief(CompleteBelief):
     """Each round by itself: its measurements bound the directions that were undecided when it was planned."""
 
     problem: Problem
@@ -54,8 +53,6 @@ class RipsBelief:
     tolerance: ClassVar[float] = 0.0  # it sets the number of rounds, and takes no part in decisions
     contradicted: ClassVar[bool] = False
     sources: ClassVar[None] = None
-    pilot: ClassVar[int] = 0
-    estimated: ClassVar[Mapping[str, str]] = {}
 
     @property
     def counts(self) -> Indices:

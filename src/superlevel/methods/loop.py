@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
@@ -95,7 +95,13 @@ class Method:
             raise SuperlevelError(f"nothing is left to measure: {state.stop.value}")
         phase = state.phase + len(pending)
         out = np.concatenate([np.empty(0, dtype=np.int64), *(plan.indices for plan in pending)])
-        return self.planned(state, self.rule.choose(self.view(state, phase=phase, pending=out)), pending=pending)
+        choice = self.choose(state, self.view(state, phase=phase, pending=out))
+        return self.planned(state, choice, pending=pending)
+
+    def choose(self, state: State, view: View) -> Choice:
+        """What the rule chooses from a view of this state, with a forecast of what will be measured there."""
+        choice = self.rule.choose(view)
+        return replace(choice, forecast=state.belief.forecast(np.flatnonzero(choice.counts)))
 
     def planned(self, state: State, choice: Choice, *, pending: Sequence[Plan] = ()) -> Plan:
         """The plan of a choice that was made in this state, now or earlier."""
@@ -126,11 +132,12 @@ class Method:
         ``sizes`` replaces the method's own, for a batch of another size.
         """
         n = self.problem.domain.n
+        belief, goal = state.belief.seen_by_rules(self.goal)
         return View(
-            goal=self.goal,
+            goal=goal,
             phase=phase,
             reading=state.reading,
-            belief=state.belief,
+            belief=belief,
             pending=as_points("pending", pending, count=n),
             failed=as_points("failed", failed, count=n),
             start=state.design,

@@ -1,9 +1,8 @@
-"""A rule for problems that leave something open: a pilot first, then the rule itself on the likeliest kernel."""
+"""A rule for problems that leave something open: a pilot first, then the rule itself."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from superlevel.rules.protocol import Rule
 
 @dataclass(frozen=True)
 class Piloted(Rule):
-    """Another rule, after a pilot. Its choices carry a forecast of what will be measured."""
+    """Another rule, after a pilot."""
 
     rule: Rule
 
@@ -26,20 +25,12 @@ class Piloted(Rule):
         self.rule.check(problem, goal)
 
     def choose(self, view: View) -> Choice:
-        if view.belief.pilot:
-            begun = np.repeat(np.arange(view.n), view.begun)
-            places = pilots.pilot(view.problem, count=view.samples(), begun=begun)
-            counts = np.bincount(places, minlength=view.n).astype(np.int64)
-            return Choice(weights=normalised(counts.astype(np.float64)), counts=counts)
-        choice = self.rule.choose(_inside(view))
-        belief: Any = view.belief
-        return replace(choice, forecast=belief.forecast(np.flatnonzero(choice.counts)))
+        if not view.belief.pilot:
+            return self.rule.choose(view)
+        begun = np.repeat(np.arange(view.n), view.begun)
+        places = pilots.pilot(view.problem, count=view.samples(), begun=begun)
+        counts = np.bincount(places, minlength=view.n).astype(np.int64)
+        return Choice(weights=normalised(counts.astype(np.float64)), counts=counts)
 
     def review(self, view: View, found: Design, /) -> Review | None:
-        return self.rule.review(_inside(view), found)
-
-
-def _inside(view: View) -> View:
-    """The view of the likeliest kernel, in which values and levels are transformed."""
-    belief: Any = view.belief
-    return replace(view, belief=belief.representative, goal=view.goal.moved(belief.average.warp))
+        return self.rule.review(view, found)

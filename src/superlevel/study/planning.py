@@ -66,7 +66,7 @@ def _batch(known: Knowledge, method: Method, state: State, *, count: int | None)
     if count is not None:
         _check_count(count)
     phase = _next_batch(known.ledger)
-    choice = method.rule.choose(seen(method, state, known.ledger, phase=phase, count=count))
+    choice = method.choose(state, seen(method, state, known.ledger, phase=phase, count=count))
     purpose = PILOT if state.belief.pilot else BATCH
     forecast = None if choice.forecast is None else forecasts.stored(choice.forecast)
     return _asked(known, purpose, _repeated(choice.counts), phase, design=_design(choice), forecast=forecast)

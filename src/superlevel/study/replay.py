@@ -112,7 +112,7 @@ class Methods:
 
     def __init__(self) -> None:
         self._made: tuple[Created, Fit | None, Method] | None = None
-        self.reached: _Step | None = None
+        self.reached: list[_Step] = []
 
     def of(self, created: Created, fit: Fit | None) -> Method:
         """With the estimate of an earlier version, where the log has one."""
@@ -179,7 +179,7 @@ class _Part(NamedTuple):
     at: Indices
     """Positions in the ledger."""
     asking: int | None
-    """The plan of the first of them, as a position in the ledger's askings."""
+    """Their plan, as a position in the ledger's askings; None where nobody planned them."""
     whole: bool
     """Whether they are all that the plan asked for."""
 
@@ -196,9 +196,9 @@ def _parts(ledger: Ledger) -> Iterator[_Part]:
         for place in sorted(complete, key=lambda place: int(ledger.told[ledger.asking == place].max())):
             yield _Part(_by_ticket(ledger, at[ledger.asking[at] == place]), int(place), True)
         rest = at[~np.isin(ledger.asking[at], complete)]
-        if len(rest):
-            first = int(ledger.asking[rest[np.argmin(ledger.told[rest])]])
-            yield _Part(rest, None if first < 0 else first, False)
+        _, first = np.unique(ledger.asking[rest], return_index=True)
+        for place in ledger.asking[rest[np.sort(first)]].tolist():
+            yield _Part(rest[ledger.asking[rest] == place], None if place < 0 else place, False)
 
 
 def _is_whole(ledger: Ledger, portion: Indices, place: int, k: int) -> bool:
@@ -217,18 +217,15 @@ def _by_ticket(ledger: Ledger, at: Indices) -> Indices:
 def _updated(
     method: Method, state: State, ledger: Ledger, parts: list[_Part], makers: Methods
 ) -> tuple[State, tuple[Info, ...]]:
-    """One batch after the other; those before the last were computed before, if nothing in them was corrected."""
+    """One batch after the other, from the last state that was reached before by the same batches."""
     keys = tuple(_key(ledger, part) for part in parts)
-    infos: tuple[Info, ...] = ()
-    before = makers.reached
-    if before is not None and before.method is method and before.keys == keys[: len(before.keys)]:
-        state, infos = before.state, before.infos
-    for k in range(len(infos), len(parts)):
-        if k and k == len(parts) - 1:  # the last one may still grow
-            makers.reached = _Step(method, keys[:k], state, infos)
-        state, info = method.update(state, _batch(method, state, ledger, parts[k]))
-        infos = (*infos, info)
-    return state, infos
+    steps = [_Step(method, (), state, ())]
+    steps += [step for step in makers.reached if step.method is method and step.keys == keys[: len(step.keys)]]
+    for k in range(len(steps[-1].keys), len(parts)):
+        state, info = method.update(steps[-1].state, _batch(method, steps[-1].state, ledger, parts[k]))
+        steps = [steps[-1], _Step(method, keys[: k + 1], state, (*steps[-1].infos, info))]
+    makers.reached = steps[-2:]  # the last batch may still grow, and then the state before it is needed
+    return steps[-1].state, steps[-1].infos
 
 
 def _key(ledger: Ledger, part: _Part) -> bytes:

@@ -1,0 +1,184 @@
+"""The belief in an estimated kernel: which predictions are compared, and how much that widens the intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF
+
+import superlevel as sl
+from superlevel.arrays import Array
+from superlevel.confidence.estimated import DOUBT, ENOUGH, FAILED, EstimatedBelief
+from superlevel.findings import Verdict
+from superlevel.records import Batch, State
+from tests.study.campaigns import FITTED, NAME, TRUTH, storage_of
+
+PLACES = np.random.default_rng(0).random((300, 2))
+WAVE = np.sin(5.0 * PLACES[:, 0]) + PLACES[:, 1]
+PROBLEM = sl.Problem(sl.Domain(PLACES), goal=sl.Threshold(0.8), fit=("kernel", "noise", "mean"))
+
+
+def told(steps: int, problem: sl.Problem = PROBLEM) -> tuple[sl.methods.Method, State]:
+    """A campaign after some batches of ten."""
+    method = sl.methods.make("melk", problem)
+    state = method.init()
+    for _ in range(steps):
+        plan = method.ask(state)
+        noise = np.random.default_rng([state.phase, 1]).standard_normal(plan.total)
+        state, _ = method.tell(state, plan, WAVE[plan.indices] + 0.05 * noise)
+    return method, state
+
+
+def belief_of(state: State) -> EstimatedBelief:
+    assert isinstance(state.belief, EstimatedBelief)
+    return state.belief
+
+
+@pytest.fixture(scope="module")
+def measured() -> EstimatedBelief:
+    return belief_of(told(4)[1])
+
+
+# --- what is compared
+
+
+def test_a_plan_is_compared_with_its_own_forecast() -> None:
+    method, state = told(3)
+    plan = method.ask(state)
+    forecast = plan.forecast
+    assert forecast is not None
+    values = WAVE[plan.indices]
+    after = belief_of(method.tell(state, plan, values)[0])
+    at = [forecast.points.tolist().index(point) for point in plan.indices]
+    expected = [
+        (forecast.warp(value) - forecast.means[k]) / forecast.deviations[k] for k, value in zip(at, values, strict=True)
+    ]
+    np.testing.assert_allclose(after.deviates[-plan.total :], expected)
+    assert len(after.deviates) == len(belief_of(state).deviates) + plan.total
+
+
+def test_the_pilot_is_not_compared_and_what_nobody_planned_is() -> None:
+    method, state = told(2)
+    assert not len(belief_of(state).compared)
+    points = np.array([5, 17, 17])
+    after = belief_of(method.observe(state, points, WAVE[points])[0])
+    assert not len(after.deviates)
+    assert np.flatnonzero(after.surprising).tolist() == [5, 17]
+    left = after.average.left_out()
+    np.testing.assert_array_equal(after.compared, left[np.isin(after.average.mixture.summary.points, points)])
+
+
+def test_what_an_audit_drew_is_compared_with_what_all_others_predict() -> None:
+    study = FITTED.run(FITTED.create(), 4)
+    before = belief_of(study.knowledge.state)
+    tickets = study.audit(12)
+    study.tell(tickets.measured(TRUTH[tickets.indices]))
+    after = belief_of(study.knowledge.state)
+    assert len(after.deviates) == len(before.deviates)
+    assert set(np.flatnonzero(after.surprising)) == set(tickets.indices.tolist())
+    assert len(after.compared) == len(before.compared) + len(set(tickets.indices.tolist()))
+
+
+def test_parts_of_two_plans_that_come_together_are_compared_with_their_own_forecasts() -> None:
+    study = FITTED.run(FITTED.create(), 4)
+    before = len(belief_of(study.knowledge.state).deviates)
+    other = sl.Study.open(storage_of(study), NAME, worker="bob")
+    first, second = FITTED.measure(study.ask()), FITTED.measure(other.ask(4))
+    other.tell([*first[:-1], *second[:-1]])  # one of each is missing
+    after = belief_of(other.knowledge.state)
+    assert len(after.deviates) == before + len(first) + len(second) - 2
+    assert not after.surprising.any()
+
+
+# --- widths
+
+
+def with_deviates(belief: EstimatedBelief, deviates: Array) -> EstimatedBelief:
+    return replace(belief, deviates=deviates)
+
+
+@pytest.mark.parametrize("count", [ENOUGH, 70, 200])
+@pytest.mark.parametrize("size", [0.4, 1.0, 1.5])
+def test_intervals_are_as_wide_as_the_comparisons_ask_for(measured: EstimatedBelief, count: int, size: float) -> None:
+    signs = np.where(np.arange(count) % 2, 1.0, -1.0)
+    belief = with_deviates(measured, size * signs)
+    misfit = max(1.0, size * (1.0 - 0.5 / math.sqrt(2.0 * count)))
+    assert belief.misfit == pytest.approx(misfit)
+    assert belief.scale == pytest.approx(misfit * math.sqrt(1.0 + (DOUBT / count) ** 6))
+    plain = belief.prediction.quantile(0.001)
+    wide = belief.prediction.quantile(0.001, belief.scale)
+    assert (wide < plain).all()
+
+
+def test_right_predictions_widen_little(measured: EstimatedBelief) -> None:
+    """With 180 comparisons, by 4 % on average and hardly ever by more than 15 %."""
+    rng = np.random.default_rng(1)
+    scales = [with_deviates(measured, rng.standard_normal(180)).scale for _ in range(300)]
+    assert np.mean(scales) < 1.04
+    assert np.quantile(scales, 0.95) < 1.15
+
+
+def test_wrong_predictions_are_found_out(measured: EstimatedBelief) -> None:
+    rng = np.random.default_rng(2)
+    far = with_deviates(measured, 3.0 * rng.standard_normal(60))
+    assert not far.ready
+    assert far.misfit > FAILED
+    assert far.findings[0].verdict is Verdict.CONTRADICTED
+    assert np.isinf(far.bounds().lower).all()
+    few = with_deviates(measured, rng.standard_normal(ENOUGH - 1))
+    assert not few.ready
+    assert few.findings[0].verdict is Verdict.UNTESTED
+    assert with_deviates(measured, rng.standard_normal(ENOUGH)).ready
+
+
+def test_on_few_points_half_of_their_number_is_enough() -> None:
+    small = sl.Problem(sl.Domain(PLACES[:30]), goal=sl.Threshold(0.8), fit=("kernel", "noise", "mean"))
+    belief = belief_of(told(3, small)[1])
+    assert belief.needed == 15
+    assert with_deviates(belief, np.ones(15)).scale == pytest.approx(math.sqrt(2.0))
+
+
+def test_a_given_kernel_is_believed() -> None:
+    given = sl.Problem(sl.Domain(PLACES, RBF(0.4)), goal=sl.Threshold(0.8), fit=("noise",))
+    belief = belief_of(told(4, given)[1])
+    assert belief.scale == 1.0
+    assert belief.ready
+
+
+# --- rules
+
+
+def test_rules_see_the_likeliest_kernel_in_its_own_units() -> None:
+    method, state = told(1)
+    belief, goal = state.belief.seen_by_rules(method.goal)
+    assert belief is state.belief
+    assert goal is method.goal
+    assert state.belief.forecast(np.array([3])) is None
+    method, state = told(4)
+    known = belief_of(state)
+    belief, goal = known.seen_by_rules(method.goal)
+    assert belief is known.representative
+    assert goal.levels == pytest.approx([float(known.average.warp(0.8))])
+    view = method.view(state, phase=state.phase)
+    assert view.belief is belief
+    assert not view.problem.fit
+
+
+def test_a_belief_with_nothing_open_is_seen_as_it_is_and_forecasts_nothing() -> None:
+    given = sl.Problem(sl.Domain(PLACES, RBF(0.4)), goal=sl.Threshold(0.8), noise=0.1)
+    method = sl.methods.make("melk", given)
+    state = method.init()
+    assert state.belief.seen_by_rules(method.goal) == (state.belief, method.goal)
+    assert method.ask(state).forecast is None
+
+
+def test_a_batch_without_its_plan_has_no_forecast() -> None:
+    method, state = told(3)
+    plan = method.ask(state)
+    batch = Batch(points=plan.indices, values=WAVE[plan.indices])
+    after = belief_of(method.update(state, batch)[0])
+    assert len(after.deviates) == len(belief_of(state).deviates)
+    assert after.surprising[plan.indices].all()
