@@ -15,7 +15,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern, WhiteKernel
 
 import superlevel as sl
 from superlevel.arrays import Array, Indices
-from superlevel.averaging import NO_DATA, Average, Data, Warp, average, lengths
+from superlevel.averaging import NO_DATA, Average, Data, average, candidates, lengths
 from superlevel.averaging.families import Given
 from superlevel.averaging.structures import REPLICATES, evidences, grid, grid_of_noise
 from superlevel.errors import InputError
@@ -143,8 +143,8 @@ def test_parts_are_weighted_and_the_largest_comes_first() -> None:
         weights = [weight for weight, _, _ in found.parts]
         assert math.fsum(weights) == pytest.approx(1.0)
         assert weights == sorted(weights, reverse=True)
-        assert 1 <= len(weights) <= module.TRANSFORMS
-        assert min(weights) >= module.NEGLIGIBLE * max(weights)
+        assert 1 <= len(weights) <= candidates.TRANSFORMS
+        assert min(weights) >= candidates.NEGLIGIBLE * max(weights)
         members = [part.weights.sum() for _, part in found.predict(EVERYWHERE[:3]).parts]
         assert members == pytest.approx(weights)
         count = sum(len(mixture.fits) for _, _, mixture in found.parts)
@@ -154,30 +154,23 @@ def test_parts_are_weighted_and_the_largest_comes_first() -> None:
 
 
 def test_transforms_are_weighted_by_the_likelihood_of_what_was_measured() -> None:
-    """By full integrals for the structures that are likely without a transform, and finite differences of it."""
+    """By full integrals, with the lengths that are likeliest for each transform, and finite differences of it."""
     data = measured(np.exp(0.6 * drawn(6)), 24, 6)
     found = average(problem(), data)
-    centre, unit = float(data.values.mean()), float(data.values.std())
-    plain = Warp(centre=centre, scale=math.inf, unit=unit)
-    domain = sl.Domain(GRID)
-
-    usual = World(domain=domain, points=data.points, values=plain(data.values), counts=np.ones(24))
-    listed = grid(usual.metrics, noise_is_given=False)
-    _, best = max(evidences(usual.summary, list(listed)), key=lambda pair: pair[0])
-    metric = lengths.stretched(usual.summary, best, listed[best])
-
-    def world(warp: Warp) -> World:
-        return replace(usual, values=warp(data.values), stretched=(metric,))
-
-    listed = grid(world(plain).metrics, noise_is_given=False)
-    ranked = sorted(evidences(world(plain).summary, list(listed)), key=lambda pair: -pair[0])
-    likely = [structure for _, structure in ranked[: module.TRIED]]
     logs = []
     for _, warp, _ in found.parts:
-        step = 1e-6 * unit
+        plain = World(domain=sl.Domain(GRID), points=data.points, values=warp(data.values), counts=np.ones(24))
+        listed = grid(plain.metrics, noise_is_given=False)
+        _, best = max(evidences(plain.summary, list(listed)), key=lambda pair: pair[0])
+        world = replace(plain, stretched=(lengths.stretched(plain.summary, best, listed[best]),))
+        structures = list(grid(world.metrics, noise_is_given=False))
+        ranked = sorted(evidences(world.summary, structures), key=lambda pair: -pair[0])
+        families = list(dict.fromkeys(structure.family for _, structure in ranked))[: candidates.FAMILIES]
+        likely = [structure for structure in structures if structure.family in families]
+        step = 1e-6 * float(data.values.std())
         slopes = (warp(data.values + step) - warp(data.values - step)) / (2 * step)
-        each = [dense.log_evidence(world(warp), structure) + structure.log_prior for structure in likely]
-        prior = 0.0 if math.isinf(warp.scale) else -module.RELUCTANCE
+        each = [dense.log_evidence(world, structure) + structure.log_prior for structure in likely]
+        prior = 0.0 if math.isinf(warp.scale) else -candidates.RELUCTANCE
         logs.append(np.logaddexp.reduce(each) + np.log(slopes).sum() + prior)
     assert len(logs) > 1
     weights = [weight for weight, _, _ in found.parts]

@@ -30,7 +30,7 @@ known = pytest.mark.parametrize("given", KNOWN, ids=lambda given: "+".join(given
 def made(given: World, structures: list[Structure] | None = None) -> Mixture:
     """As an average makes it, from all structures."""
     listed = structures or list(grid(given.metrics, noise_is_given=given.noise is not None))
-    return averaged(given.summary, *likeliest(given.summary, listed))
+    return averaged(given.summary, *likeliest(evidences(given.summary, listed)))
 
 
 def errors(given: World, found: Mixture) -> Array:
@@ -74,7 +74,7 @@ def test_a_point_is_left_out_with_a_given_kernel(mean: float | None) -> None:
 def test_a_single_point_is_predicted_by_nothing() -> None:
     domain = Domain(np.random.default_rng(0).random((4, 2)))
     summary = summarise(domain, metrics(domain.points), np.array([2, 2]), np.array([4.9, 5.1]), np.ones(2))
-    structures, weights = likeliest(summary, list(grid(summary.metrics, noise_is_given=False)))
+    structures, weights = likeliest(evidences(summary, list(grid(summary.metrics, noise_is_given=False))))
     np.testing.assert_allclose(averaged(summary, structures, weights).left_out(), 0.5, atol=1e-6)
 
 
@@ -104,7 +104,8 @@ def test_weights_are_evidence_and_cover_what_they_say(given: dict[str, Any], see
 def test_a_structure_that_is_certain_stands_alone() -> None:
     measured = world()
     sure = Structure(OfSmoothness(0, 1.5, 0.5), 0.0, 0.05, 50.0)
-    members, weights = likeliest(measured.summary, [*grid(measured.metrics, noise_is_given=False), sure])
+    listed = [*grid(measured.metrics, noise_is_given=False), sure]
+    members, weights = likeliest(evidences(measured.summary, listed))
     assert members == [sure]
     assert averaged(measured.summary, members, weights).weights.tolist() == [1.0]
 

@@ -15,7 +15,7 @@ from superlevel import linalg
 from superlevel.arrays import Array, Indices
 from superlevel.averaging.families import Between
 from superlevel.averaging.predictive import Prediction, normal
-from superlevel.averaging.structures import Fit, Structure, Summary, evidences, fits
+from superlevel.averaging.structures import Fit, Structure, Summary, fits
 
 MEMBERS = 16  # kernels that are averaged,
 COVERED = 0.99  # or as many as have this share of the weight, if they are fewer
@@ -85,9 +85,8 @@ class Mixture:
         return chances
 
 
-def likeliest(summary: Summary, structures: Sequence[Structure]) -> tuple[list[Structure], Array]:
-    """The structures that count, in their order, and their weights."""
-    listed = evidences(summary, structures)
+def likeliest(listed: Sequence[tuple[float, Structure]]) -> tuple[list[Structure], Array]:
+    """Out of structures with their log evidence, those that count, in their order, and their weights."""
     logs = np.array([log for log, _ in listed])
     weights = np.exp(logs - logs.max())
     order = np.argsort(-weights, kind="stable")

@@ -1,0 +1,191 @@
+"""Which kernels and which transforms of the values are likely.
+
+Three things make the search short. Some of the points rule out most of the grid of structures. All points then compare
+one structure of each family, and all structures of the best families. The transforms are screened by the structures
+that are likely without one; of those that come near the likeliest, at most `TRANSFORMS` are compared in full, each with
+its own structures and its own lengths.
+
+No transform is tried where something speaks against one: the kernel, the mean or the noise is given, or f is compared
+with its own maximum.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from superlevel.arrays import Array
+from superlevel.averaging import lengths, warps
+from superlevel.averaging.data import Data, some
+from superlevel.averaging.families import Family, OfSmoothness
+from superlevel.averaging.metrics import Metric, metrics
+from superlevel.averaging.structures import Structure, Summary, evidences, grid, grid_of_noise, summarise
+from superlevel.averaging.warps import Warp
+from superlevel.domain import Domain
+from superlevel.problem import Problem
+
+FEW = 80  # points by which one structure of each family is chosen
+LEADING, FAMILIES = 40, 10  # families of which all points compare one structure, and all structures
+STRETCHED = 150  # points from which the length of each coordinate is estimated, and by which transforms are screened
+TRIED = 24  # structures by which transforms are screened
+TRANSFORMS = 3  # that are compared in full, at most
+NEAR = 10.0  # in log-likelihood, to the likeliest transform: those that are compared in full
+NEGLIGIBLE = 0.1  # relative weight of a transform that is left out of the average
+RELUCTANCE = 3.0  # the prior of each transform in log-likelihood, relative to none
+PRECISE = 1e-5  # of the deviation of f: no given noise counts as less than that
+SHARES_OF_VARIANCE = np.geomspace(1e-5, 2.0, 18)  # that the noise may have, where the kernel is given
+
+Evidences = list[tuple[float, Structure]]
+"""log p with the prior of each structure"""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Candidates:
+    """What is tried for a problem."""
+
+    domain: Domain
+    noise: float | None
+    """The deviation of one measurement where it is given."""
+    mean: float | None
+    """The mean where it is given."""
+    metrics: tuple[Metric, ...]
+    """None where the kernel is given."""
+    by_levels: bool
+    """Whether f is compared with levels, and not with its own maximum."""
+
+    @classmethod
+    def of(cls, problem: Problem, noise: float | None) -> Candidates:
+        """``noise`` is the deviation of one measurement where it is given."""
+        return cls(
+            domain=problem.domain,
+            noise=noise,
+            mean=None if "mean" in problem.fit else problem.mean,
+            metrics=metrics(problem.domain.points) if "kernel" in problem.fit else (),
+            by_levels=not problem.goal.share,
+        )
+
+    @property
+    def transformed(self) -> bool:
+        """Whether transforms of the values are tried."""
+        return bool(self.metrics) and self.by_levels and self.noise is None and self.mean is None
+
+    @cached_property
+    def structures(self) -> dict[Structure, OfSmoothness]:
+        """All structures for an unknown kernel, and their families."""
+        return grid(self.metrics, noise_is_given=self.noise is not None)
+
+    def standardised(self, values: Array) -> Warp:
+        """The transform that changes units only; where f is compared with its own maximum, zero stays zero."""
+        unit = float(values.std()) or 1.0
+        return Warp(centre=float(values.mean()) if self.by_levels else 0.0, scale=math.inf, unit=unit)
+
+    def summary(self, data: Data, counts: Array, warp: Warp) -> Summary:
+        """Of measurements that are worth ``counts`` (N,) of the common noise each."""
+        mean = None if self.mean is None else float(warp(self.mean))
+        noise = None if self.noise is None else self.noise / warp.unit
+        values = warp(data.values)
+        return summarise(self.domain, self.metrics, data.points, values, counts, noise=noise, mean=mean)
+
+    def stretched(self, summary: Summary, structures: list[Structure]) -> Candidates:
+        """With one more metric that has a length for each coordinate, found from the likeliest of some structures."""
+        if np.count_nonzero(self.metrics[0].factors) < 2:
+            return self
+        (best,) = _best(evidences(summary, structures), 1)
+        return replace(self, metrics=(*self.metrics, lengths.stretched(summary, best, self.structures[best])))
+
+
+class Part(NamedTuple):
+    """A transform, and the structures that are likely with it."""
+
+    log_evidence: float
+    warp: Warp
+    candidates: Candidates
+    structures: Evidences
+
+
+def likely(candidates: Candidates, data: Data, counts: Array) -> list[Part]:
+    """The likely transforms, the likeliest first; measurements are worth ``counts`` (N,) of the common noise each."""
+    if not candidates.metrics:
+        return [_given(candidates, data, counts)]
+    plain = candidates.standardised(data.values)
+    if not candidates.transformed:
+        return [_compared(candidates, data, counts, plain)]
+    near = _near(candidates, data, counts, plain)
+    parts = [_compared(candidates, data, counts, warp) for warp in near]
+    weighed = [
+        part._replace(log_evidence=part.log_evidence + _log_prior(part.warp) + part.warp.log_slopes(data.values))
+        for part in parts
+    ]
+    weighed.sort(key=lambda part: -part.log_evidence)
+    return [part for part in weighed if part.log_evidence > weighed[0].log_evidence + math.log(NEGLIGIBLE)]
+
+
+def _given(candidates: Candidates, data: Data, counts: Array) -> Part:
+    """The kernel that is given, with the noise that is given or with several."""
+    warp = Warp(centre=0.0, scale=math.inf, unit=1.0)
+    if candidates.noise is None:
+        variances = SHARES_OF_VARIANCE * (float(data.values.var()) or 1.0)
+    else:
+        least = PRECISE**2 * float(candidates.domain.diagonal().max())
+        variances = np.array([max(candidates.noise**2, least)])
+    structures = evidences(candidates.summary(data, counts, warp), grid_of_noise(variances.tolist()))
+    return Part(0.0, warp, candidates, structures)
+
+
+def _near(candidates: Candidates, data: Data, counts: Array, plain: Warp) -> list[Warp]:
+    """The transforms that come near the likeliest, by the structures that are likely without one."""
+    few, fewer = some(data, STRETCHED), some(data, FEW)
+    screened = evidences(candidates.summary(data[fewer], counts[fewer], plain), list(candidates.structures))
+    structures = _best(screened, TRIED)
+    found = []
+    for warp in (plain, *warps.candidates(data.values)):
+        evidence = _total(evidences(candidates.summary(data[few], counts[few], warp), structures))
+        found.append((evidence + _log_prior(warp) + warp.log_slopes(data.values[few]), warp))
+    found.sort(key=lambda pair: -pair[0])
+    return [warp for log, warp in found[:TRANSFORMS] if log > found[0][0] - NEAR]
+
+
+def _compared(candidates: Candidates, data: Data, counts: Array, warp: Warp) -> Part:
+    """What all measurements say with this transform, of the families that they find likely.
+
+    Some of the points choose one structure of each family. All points compare those, and then all structures of the
+    best families.
+    """
+    few, fewer = some(data, STRETCHED), some(data, FEW)
+    screened = evidences(candidates.summary(data[fewer], counts[fewer], warp), list(candidates.structures))
+    more = candidates.stretched(candidates.summary(data[few], counts[few], warp), _best(screened, TRIED))
+    added = [structure for structure in more.structures if structure not in candidates.structures]
+    screened += evidences(more.summary(data[fewer], counts[fewer], warp), added)
+    everything = more.summary(data, counts, warp)
+    leading = evidences(everything, _best(_one_of_each_family(screened), LEADING))
+    families = {structure.family for structure in _best(leading, FAMILIES)}
+    found = evidences(everything, [structure for structure in more.structures if structure.family in families])
+    return Part(_total(found), warp, more, found)
+
+
+def _one_of_each_family(listed: Evidences) -> Evidences:
+    """The likeliest structure of each family."""
+    found: dict[Family, tuple[float, Structure]] = {}
+    for log, structure in listed:
+        if structure.family not in found or log > found[structure.family][0]:
+            found[structure.family] = (log, structure)
+    return list(found.values())
+
+
+def _log_prior(warp: Warp) -> float:
+    return 0.0 if math.isinf(warp.scale) else -RELUCTANCE
+
+
+def _best(listed: Evidences, count: int) -> list[Structure]:
+    """The structures of the largest evidence, in the order in which they are listed."""
+    order = sorted(range(len(listed)), key=lambda k: -listed[k][0])[:count]
+    return [listed[k][1] for k in sorted(order)]
+
+
+def _total(listed: Evidences) -> float:
+    """The logarithm of the sum of the evidence."""
+    return float(np.logaddexp.reduce([log for log, _ in listed])) if listed else -math.inf
