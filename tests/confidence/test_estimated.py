@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.arrays import Array
-from superlevel.confidence.estimated import DOUBT, ENOUGH, FAILED, EstimatedBelief
+from superlevel.confidence.estimated import DOUBT, ENOUGH, FAILED, RECENT, EstimatedBelief
 from superlevel.findings import Verdict
 from superlevel.records import Batch, State
 from tests.study.campaigns import FITTED, NAME, TRUTH, storage_of
@@ -132,6 +132,14 @@ def test_wrong_predictions_are_found_out(measured: EstimatedBelief) -> None:
     assert not few.ready
     assert few.findings[0].verdict is Verdict.UNTESTED
     assert with_deviates(measured, rng.standard_normal(ENOUGH)).ready
+
+
+def test_what_was_wrong_long_ago_is_forgotten(measured: EstimatedBelief) -> None:
+    wrong, right = np.full(20, 1000.0), np.random.default_rng(3).standard_normal(RECENT)
+    assert not with_deviates(measured, np.concatenate([wrong, right[:-1]])).ready
+    mended = with_deviates(measured, np.concatenate([wrong, right]))
+    assert mended.ready
+    assert len(mended.compared) == RECENT
 
 
 def test_on_few_points_half_of_their_number_is_enough() -> None:

@@ -39,6 +39,7 @@ from superlevel.sizes import Need, Sizes
 ENOUGH = 40  # predictions that are compared before anything is declared
 DOUBT = 70  # comparisons after which intervals are still 1.41 times as wide as the comparisons ask for
 FAILED = 2.5  # times too far from their predictions: the fit fails its own test
+RECENT = 300  # forecasts that count: an instrument that was mended is believed again some day
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,15 +121,12 @@ class EstimatedBelief:
 
     @cached_property
     def compared(self) -> Array:
-        """Deviates of all predictions that were compared with measurements; empty before there is an estimate."""
-        if self.pilot:
-            return np.empty(0)
+        """Deviates of the predictions that were compared with measurements; empty before there is an estimate."""
+        planned = self.deviates[-RECENT:]
+        if self.pilot or not self.surprising.any():
+            return planned
         points = self.average.mixture.summary.points
-        return np.concatenate([self.deviates, self._left_out[self.surprising[points]]])
-
-    @cached_property
-    def _left_out(self) -> Array:
-        return self.average.left_out()
+        return np.concatenate([planned, self.average.left_out()[self.surprising[points]]])
 
     @cached_property
     def misfit(self) -> float:
