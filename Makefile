@@ -14,7 +14,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: $(READY)  ## Where is a real strait at least 20 m deep? Three campaigns, a table and a picture: a minute
+demo: $(READY)  ## Where is the ground above 600 m? A survey with nothing set by hand, its audit, a table and a picture: a minute or two
 	$(BIN)/superlevel demo --out out/demo.png
 
 test: $(READY)  ## The default tests

@@ -1,14 +1,14 @@
 """Three other questions of the same strait: shallower than 20 m, between 20 and 100 m, and a chart of four classes.
 
-Each goal has a study of its own: 400 pings on the square root of the depth, with the kernel of `superlevel demo`. It
-prints the points of each class, and how many of the decided labels are wrong, and draws the map of each study.
+Each goal has a study of its own: 400 pings on the square root of the depth, with a kernel that is estimated from 60
+others. It prints the points of each class, and how many of the decided labels are wrong, and draws the map of each
+study.
 
     python -m experiments.goals             # three minutes on two cores; writes out/goals/*.png
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,7 @@ from rich.console import Console
 from rich.progress import track
 
 import superlevel as sl
-from superlevel.demo.sea import load
-from superlevel.demo.survey import Survey, problem_of
+from experiments.strait import load, problem_of, sonar
 from superlevel.report.drawing import draw
 
 OUT = Path("out/goals")
@@ -31,14 +30,14 @@ GOALS = {
 
 def main() -> None:
     """Run the studies, print what they found, and draw them."""
-    console, sea, survey = Console(), load(), Survey()
+    console, sea = Console(), load()
+    instrument = sonar(sea)
     OUT.mkdir(parents=True, exist_ok=True)
-    known, sonar = problem_of(sea, survey), sl.oracles.Gaussian(sea.roots, noise=survey.deviation)
     for name, goal in GOALS.items():
-        study = sl.Study.create("memory:", name, replace(known, goal=goal), batch=BATCH)
+        study = sl.Study.create("memory:", name, problem_of(sea, goal), batch=BATCH)
         for k in track(range(PINGS // BATCH), description=name, console=Console(stderr=True)):
             tickets = study.ask()
-            study.tell(tickets.measured(sonar.measure(tickets.indices, np.random.default_rng([survey.seed, k]))))
+            study.tell(tickets.measured(instrument.measure(tickets.indices, np.random.default_rng([0, k]))))
         truth, labels = goal.signs(sea.roots), study.labels
         wrong, decided = int(((labels != 0) & (labels != truth)).sum()), int((labels != 0).sum())
         found = ", ".join(f"{count:,} {group}" for group, count in goal.counts(labels).items())

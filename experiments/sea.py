@@ -16,8 +16,8 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 import superlevel as sl
 from experiments.common import entry, run
+from experiments.strait import load
 from superlevel.arrays import Array
-from superlevel.demo.sea import load
 from superlevel.reproduce.settings import Figure, Score, Setting, Values
 from superlevel.reproduce.trials import Simulated, at
 from superlevel.reproduce.worlds import World

@@ -4,11 +4,11 @@ The default method runs with the default confidence, in batches of 10, and label
 each field it prints the share of declared points that are wrong, on average over all looks and at the worst look, each
 averaged over the seeds; how many points are declared; and how many are mislabelled by the likelier side.
 
-    python -m experiments.trust                        # half an hour on two cores; killed, it goes on where it was
+    python -m experiments.trust                        # an hour on two cores; killed, it goes on where it was
     python -m experiments.trust --seeds 3 meuse hills
 
-Constants were chosen on the fields of `experiments.fields.TUNED`; the others are marked in the table. What was seen of
-them meanwhile is written down in docs/estimates.md.
+Constants were chosen on the fields of `experiments.fields.TUNED`. The fields of `UNTOUCHED` were run for the first time
+when everything was settled. docs/estimates.md says what was seen of the others meanwhile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rich.progress import track
 from rich.table import Table
 
 import superlevel as sl
-from experiments.fields import FIELDS, TUNED, Field, MissingError
+from experiments.fields import FIELDS, TUNED, UNTOUCHED, Field, MissingError
 from superlevel.worker_setup import quiet
 
 OUT = Path("out/experiments/trust.jsonl")
@@ -86,7 +86,7 @@ def table(rows: Iterable[Row], names: Sequence[str]) -> Table:
     listed = list(rows)
     shown = Table(
         title="Declared and wrong, with kernel, noise and mean estimated",
-        caption="* no constant was chosen by its numbers",
+        caption="no mark: constants were chosen by its numbers; * they were not; ** run once, when all was settled",
     )
     columns = (
         "field",
@@ -119,7 +119,7 @@ def _line(name: str, rows: list[Row]) -> list[str]:
     means = {samples: float(np.mean(shares)) for samples, shares in wrong.items()}
     worst = max(means, key=lambda samples: means[samples])
     shares = [" / ".join(f"{np.mean(each[k]):.1%}" if k in each else "-" for k in SHOWN) for each in (declared, missed)]
-    mark = "" if name in TUNED else " *"
+    mark = "" if name in TUNED else " **" if name in UNTOUCHED else " *"
     average = float(np.mean(list(means.values())))
     return [name + mark, f"{points:,}", str(len(rows)), f"{average:.2%}", f"{means[worst]:.2%}", str(worst), *shares]
 

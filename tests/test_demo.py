@@ -1,86 +1,101 @@
-"""The opening example, on every sixth row and column of the map."""
+"""The opening example, on every 28th row and column of the elevations."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from matplotlib import cbook
 
-from superlevel import Domain, Problem, Threshold, demo, kernels
-from superlevel.demo.scores import Record
-from superlevel.demo.survey import PILOT, WORKER, Watch, campaign, pilot_of
+from superlevel import Domain, Problem, Threshold, demo
+from superlevel.arrays import Labels
+from superlevel.demo.survey import AUDITED, TOLERANCE, WORKER, Watch
 from superlevel.errors import InputError
 from superlevel.findings import Verdict
 from superlevel.study import Study
+from superlevel.study.auditing import audits_of
+from superlevel.study.ledger import Ledger
+from superlevel.study.replay import as_labels
 from superlevel.study.storage import Memory
 
-SEA = demo.load(stride=6)
-SURVEY = demo.Survey(pings=PILOT + 30, batch=10)
+HILLS = demo.load(stride=28)
+SURVEY = demo.Survey(measurements=100, batch=20)
 
 
-def pinged(records: tuple[Record, ...]) -> list[list[int]]:
-    return [record.pinged.tolist() for record in records]
+@dataclass(frozen=True, kw_only=True)
+class Surveyed:
+    """A campaign that was not stopped."""
+
+    storage: Memory
+    study: Study
+    record: demo.Record
 
 
 @pytest.fixture(scope="module")
-def surveyed() -> tuple[Memory, tuple[Record, ...]]:
+def surveyed() -> Surveyed:
     storage = Memory()
-    return storage, demo.run(SEA, SURVEY, storage)
+    study = demo.run(HILLS, SURVEY, storage)
+    return Surveyed(storage=storage, study=study, record=demo.read(study, HILLS, SURVEY))
 
 
-# -------------------------------------------------------------------------------------------- the sea
+def results(ledger: Ledger) -> tuple[list[int], list[float]]:
+    """Every ticket's point and value."""
+    return ledger.point.tolist(), ledger.value.tolist()
 
 
-def test_the_whole_sea_is_every_cell_below_sea_level_of_the_file() -> None:
-    sea = demo.load()
-    with np.load(cbook.get_sample_data("topobathy.npz", asfileobj=False)) as file:
-        height = file["topo"]
-    assert sea.n == 4841 == (height < 0).sum()
-    assert sorted(sea.depths) == sorted(-height[height < 0])
-    assert (sea.depths == 1).sum() == 1897  # as the page says
-    assert np.array_equal(np.isnan(sea.on_map(sea.roots)), height >= 0)
-    assert sea.on_map(sea.roots)[sea.wet] ** 2 == pytest.approx(sea.depths)
+def labels_at(study: Study, measurements: int) -> Labels:
+    """What the log says was declared then."""
+    (asked,) = (item.asked for item in study.ledger.askings if item.asked.samples == measurements)
+    return as_labels(asked.labels, study.ledger)
 
 
-def test_kilometres_on_the_plane_are_those_on_the_globe_to_two_per_cent() -> None:
-    sea = demo.load()
-    first, second = np.random.default_rng(0).integers(0, sea.n, (2, 500))
-    there, here = np.radians(sea.degrees[first]), np.radians(sea.degrees[second])
+# ------------------------------------------------------------------------------------------ the hills
+
+
+def test_the_hills_are_every_seventh_cell_of_the_file_from_the_north_west() -> None:
+    hills = demo.load()
+    with np.load(cbook.get_sample_data("jacksboro_fault_dem.npz", asfileobj=False)) as file:
+        elevation = file["elevation"]
+    assert hills.elevation.shape == (50, 58)
+    assert hills.n == 2900 == len(hills.places)
+    assert hills.heights.tolist() == elevation[::7, ::7].ravel().tolist()
+    assert hills.places[0].tolist() == [0.0, hills.north.max()]
+    assert hills.places[-1].tolist() == [hills.east.max(), 0.0]
+    assert (hills.heights > demo.Survey().level).mean() == pytest.approx(0.3, abs=0.02)
+
+
+def test_kilometres_on_the_plane_are_those_on_the_globe_to_one_per_cent() -> None:
+    hills = demo.load()
+    with np.load(cbook.get_sample_data("jacksboro_fault_dem.npz", asfileobj=False)) as file:
+        west, top, step = float(file["xmin"]), float(file["ymin"]), 7 * float(file["dx"])
+    rows, columns = (part.ravel() for part in np.indices(hills.elevation.shape))
+    degrees = np.radians(np.stack([west + step * columns, top - step * rows], axis=1))
+    first, second = np.random.default_rng(0).integers(0, hills.n, (2, 500))
     # the haversine formula
-    half = np.sin((there - here) / 2) ** 2
-    around = half[:, 1] + np.cos(there[:, 1]) * np.cos(here[:, 1]) * half[:, 0]
+    half = np.sin((degrees[first] - degrees[second]) / 2) ** 2
+    around = half[:, 1] + np.cos(degrees[first, 1]) * np.cos(degrees[second, 1]) * half[:, 0]
     globe = 2 * 6371 * np.arcsin(np.sqrt(around))
-    plane = np.linalg.norm(sea.places[first] - sea.places[second], axis=1)
-    assert plane == pytest.approx(globe, rel=0.02, abs=0.02)
+    plane = np.linalg.norm(hills.places[first] - hills.places[second], axis=1)
+    assert plane == pytest.approx(globe, rel=0.01, abs=0.01)
+    assert hills.cell == pytest.approx((0.521, 0.649), abs=0.001)
 
 
-def test_every_so_many_rows_and_columns_are_cells_of_the_whole() -> None:
-    whole = demo.load()
-    known = {tuple(place): depth for place, depth in zip(whole.degrees, whole.depths, strict=True)}
-    assert 50 < SEA.n < 200
-    assert [known[tuple(place)] for place in SEA.degrees] == SEA.depths.tolist()
+def test_a_larger_stride_gives_cells_of_a_smaller_one() -> None:
+    assert np.array_equal(HILLS.elevation, demo.load().elevation[::4, ::4])
+    assert HILLS.cell == pytest.approx([4 * side for side in demo.load().cell], rel=0.01)
 
 
 # ----------------------------------------------------------------------------------------- the survey
 
 
-def test_the_error_of_a_ping_in_metres_is_what_the_survey_says() -> None:
-    survey = demo.Survey(depth=30.0, noise=2.0)
-    roots = np.sqrt(120.0) + survey.deviation * np.random.default_rng(0).standard_normal(200_000)
-    assert (roots**2).std() == pytest.approx(survey.error_at(120.0), rel=0.02)
-    assert survey.error_at(30.0) == survey.noise
-
-
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"pings": 60}, "pings is 60: give the 60 of the pilot and a multiple of the batch, 20: 80 or 100"),
-        ({"pings": 395}, "pings is 395: give the 60 of the pilot and a multiple of the batch, 20: 380 or 400"),
-        ({"pings": 70, "batch": 0}, "batch is 0: give a whole number >= 1"),
+        ({"batch": 0}, "batch is 0: give a whole number >= 1"),
+        ({"measurements": 0}, "measurements is 0: give a whole number >= 1"),
         ({"noise": 0.0}, "noise is 0.0: give a number > 0"),
-        ({"depth": -1.0}, "depth is -1.0: give a number > 0"),
+        ({"level": np.nan}, "level is nan: give a finite number"),
         ({"seed": -1}, "seed is -1: give a whole number >= 0"),
     ],
 )
@@ -90,152 +105,232 @@ def test_a_survey_that_cannot_be_is_one_sentence(given: dict[str, float], senten
     assert str(caught.value) == sentence
 
 
-@pytest.mark.parametrize("depth", [1.0, 5000.0])
-def test_a_depth_that_the_sea_has_not_is_one_sentence(depth: float) -> None:
-    with pytest.raises(InputError, match=r"^depth is .*: the sea is 1 to .* m deep here: give something between$"):
-        demo.run(SEA, demo.Survey(depth=depth), Memory())
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"level": 100.0}, "level is 100.0: the ground is 269 to 973 m high here: give a number between"),
+        ({"level": 973.0}, "level is 973.0: the ground is 269 to 973 m high here: give a number between"),
+        (
+            {"measurements": 20},
+            "measurements is 20: give the 20 of the pilot and a multiple of the batch, 10: 30 or 40",
+        ),
+        (
+            {"measurements": 295},
+            "measurements is 295: give the 20 of the pilot and a multiple of the batch, 10: 290 or 300",
+        ),
+    ],
+)
+def test_a_survey_that_does_not_fit_the_hills_is_one_sentence(given: dict[str, float], sentence: str) -> None:
+    with pytest.raises(InputError) as caught:
+        demo.run(HILLS, demo.Survey(**given), Memory())  # type: ignore[arg-type]
+    assert str(caught.value) == sentence
 
 
 def test_a_study_is_named_after_what_is_unusual() -> None:
-    assert demo.Survey().name_of("MELK") == demo.Survey(pings=600).name_of("MELK") == "sea-melk"
-    assert demo.Survey(seed=3, depth=30.5).name_of("uniform") == "sea-uniform-depth30.5-seed3"
+    assert demo.Survey().name == "hills"
+    assert demo.Survey(seed=3, level=500.5, measurements=400).name == "hills-level500.5-measurements400-seed3"
 
 
-# -------------------------------------------------------------------------------------- the campaigns
+# --------------------------------------------------------------------------------------- the campaign
 
 
-def test_all_campaigns_have_the_same_pilot_kernel_and_number_of_pings(
-    surveyed: tuple[Memory, tuple[Record, ...]],
-) -> None:
-    storage, records = surveyed
-    assert [record.label for record in records] == ["MELK", "LSE", "uniform"]
-    made = [Study.open(storage, record.study).ledger.created for record in records]
-    assert made[0].kernel == made[1].kernel == made[2].kernel
-    assert [given.method for given in made] == ["melk", "lse", "uniform"]
-    for record in records:
-        assert sorted(record.pinged[:PILOT]) == sorted(pilot_of(SEA))
-        assert [score.pings for score in record.scores] == [60, 70, 80, 90]
-    assert records[0].scores[0] == records[1].scores[0] == records[2].scores[0]
-    assert len({tuple(places) for places in pinged(records)}) == 3
+def test_the_study_is_given_places_and_a_level_and_nothing_else(surveyed: Surveyed) -> None:
+    made = surveyed.study.ledger.created
+    assert made.points == HILLS.places.tolist()
+    assert made.names == ["east_km", "north_km"]
+    assert surveyed.study.ledger.goal == Threshold(600.0)
+    assert sorted(made.fit) == ["kernel", "mean", "noise"]
+    assert made.kernel is None
+    assert (made.method, made.rule, made.batch, made.seed) == ("melk", None, 20, 0)
 
 
-def test_counts_are_those_of_a_posterior_that_is_solved_directly(surveyed: tuple[Memory, tuple[Record, ...]]) -> None:
-    storage, records = surveyed
-    deep = SEA.depths >= 20
-    for record in (records[0], records[2]):  # intervals of LSE remember
-        ledger = Study.open(storage, record.study).ledger
-        kernel = kernels.restore(ledger.created.kernel)
-        for score in record.scores:
-            at, values = ledger.point[: score.pings], ledger.value[: score.pings]
-            gram = kernel(SEA.places)
-            solved = np.linalg.solve(gram[np.ix_(at, at)] + SURVEY.deviation**2 * np.eye(len(at)), gram[at])
-            prior = np.float64(ledger.created.problem["mean"])  # type: ignore[arg-type]
-            mean = prior + solved.T @ (values - prior)
-            width = 3 * np.sqrt(np.maximum(np.diag(gram) - (solved * gram[at]).sum(axis=0), 0))
-            far = np.abs(mean - np.sqrt(20)) > width
-            wrong = (mean > np.sqrt(20)) != deep
-            counted = (score.mislabelled, score.declared, score.undecided, score.wrong)
-            assert counted == (wrong.sum(), far.sum(), (~far).sum(), (far & wrong).sum())
+def test_measurements_have_the_error_of_the_instrument(surveyed: Surveyed) -> None:
+    ledger = surveyed.study.ledger
+    errors = ledger.value - HILLS.heights[ledger.point]
+    assert len(errors) == 100 + AUDITED
+    assert len(set(errors.tolist())) == len(errors)
+    assert np.abs(errors.mean()) < 4 * 8 / np.sqrt(len(errors))
+    assert errors.std() == pytest.approx(8.0, rel=0.2)
 
 
-def test_the_last_score_is_what_the_study_knows_and_its_log_verifies(
-    surveyed: tuple[Memory, tuple[Record, ...]],
-) -> None:
-    storage, records = surveyed
-    for record in records:
-        study = Study.open(storage, record.study)
-        assert np.array_equal(record.labels, study.labels)
-        assert record.scores[-1].undecided == (study.labels == 0).sum()
-        known = study.knowledge
-        assert known.method is not None
-        assert known.state is not None
-        assert np.array_equal(record.guess, known.method.guess(known.state))
-        found = {check.assumption: check.verdict for check in study.verify().checks}
-        assert found["log"] is found["labels"] is found["cached labels"] is Verdict.HOLDS
+def test_the_map_is_the_one_that_was_audited(surveyed: Surveyed) -> None:
+    record, ledger = surveyed.record, surveyed.study.ledger
+    assert np.array_equal(record.labels, labels_at(surveyed.study, 100))
+    assert sorted(record.measured) == sorted(ledger.point[:100])
+    (audit,) = audits_of(ledger)
+    assert audit.asked.audit is not None
+    guess = as_labels(audit.asked.audit.guess, ledger)
+    assert np.array_equal(guess > 0, record.chance > 0.5)
+    assert record.last.mislabelled == ((guess > 0) != (HILLS.heights > 600)).sum()
 
 
-def test_a_second_run_measures_nothing_and_more_pings_go_on() -> None:
-    store = Memory()
-    first = demo.run(SEA, replace(SURVEY, pings=PILOT + 20), store)
-    before = [Study.open(store, record.study).ledger.head for record in first]
-    again = demo.run(SEA, replace(SURVEY, pings=PILOT + 20), store)
-    assert [Study.open(store, record.study).ledger.head for record in again] == before
-    assert [record.scores for record in again] == [record.scores for record in first]
-    more = demo.run(SEA, SURVEY, store)
-    fewer = demo.run(SEA, replace(SURVEY, pings=PILOT + 10), store)
-    for one, other, least in zip(more, first, fewer, strict=True):
-        assert one.scores[:3] == other.scores
-        assert least.scores == other.scores[:2]
-        assert np.array_equal(one.pinged[:80], other.pinged)
+def test_scores_are_those_of_the_labels_that_the_log_has(surveyed: Surveyed) -> None:
+    # Measured by other hills, about half of the labels are wrong.
+    other = replace(HILLS, elevation=HILLS.elevation[::-1, ::-1])
+    above = other.heights > 600
+    record = demo.read(surveyed.study, other, SURVEY)
+    assert [score.measurements for score in record.scores] == [20, 40, 60, 80, 100]
+    for score in record.scores:
+        labels = labels_at(surveyed.study, score.measurements)
+        wrong = ((labels > 0) & ~above) | ((labels < 0) & above)
+        assert (score.declared, score.wrong) == ((labels != 0).sum(), wrong.sum())
+    assert record.scores[0].declared == 0
+    assert 0 < record.last.wrong < record.last.declared < other.n
+    assert record.beyond == (wrong & ((other.heights > 610) | (other.heights < 590))).sum()
+    assert record.last.mislabelled == ((record.chance > 0.5) != above).sum()
 
 
-def _stopped_by(watch: Watch, storage: Memory) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        demo.run(SEA, SURVEY, storage, watch=watch)
+def test_the_audit_is_of_the_declared_cells_and_bounds_the_truth(surveyed: Surveyed) -> None:
+    record = surveyed.record
+    assert record.accuracy is not None
+    assert record.accuracy.declared
+    assert record.accuracy.samples == 100
+    result = record.accuracy.result
+    assert (result.draws, result.points, result.tolerance) == (AUDITED, record.last.declared, TOLERANCE)
+    assert record.beyond / record.last.declared <= result.bound < 0.5
+    drawn = surveyed.study.ledger.point[100:]
+    assert (record.labels[drawn] != 0).all()
 
 
-def _stop_at(where: tuple[str, int]) -> Watch:
-    def watch(label: str, done: int) -> None:
-        if (label, done) == where:
+def test_the_log_verifies(surveyed: Surveyed) -> None:
+    found = surveyed.study.verify()
+    assert found.ok
+    verdicts = {check.assumption: check.verdict for check in found.checks}
+    assert all(verdicts[name] is Verdict.HOLDS for name in ("log", "labels", "cached labels", "audit 1"))
+    assert str(surveyed.record.accuracy) in {check.sentence for check in found.checks}
+
+
+def test_more_noise_declares_less_and_seeds_are_told_apart(surveyed: Surveyed) -> None:
+    noisy, other = replace(SURVEY, noise=80.0), replace(SURVEY, seed=1)
+    record = demo.read(demo.run(HILLS, noisy, surveyed.storage), HILLS, noisy)
+    assert record.last.declared < surveyed.record.last.declared
+    second = demo.run(HILLS, other, surveyed.storage)
+    assert results(second.ledger) != results(surveyed.study.ledger)
+    assert sorted(surveyed.storage.names()) == sorted(survey.name for survey in (SURVEY, noisy, other))
+
+
+# ------------------------------------------------------------------------------------- stop and go on
+
+
+def test_a_second_run_writes_nothing(surveyed: Surveyed) -> None:
+    again = demo.run(HILLS, SURVEY, surveyed.storage)
+    assert again.ledger.head == surveyed.study.ledger.head
+    record = demo.read(again, HILLS, SURVEY)
+    assert record.scores == surveyed.record.scores
+    assert np.array_equal(record.chance, surveyed.record.chance)
+
+
+def test_results_that_come_after_the_audit_change_nothing_in_the_demonstration(surveyed: Surveyed) -> None:
+    storage = Memory()
+    study = demo.run(HILLS, SURVEY, storage)
+    study.tell(study.ask().measured(np.full(20, 300.0)))
+    record = demo.read(demo.run(HILLS, SURVEY, storage), HILLS, SURVEY)
+    assert record.scores == surveyed.record.scores
+    assert np.array_equal(record.measured, surveyed.record.measured)
+
+
+def _stop_at(count: int) -> Watch:
+    def watch(done: int) -> None:
+        if done == count:
             raise KeyboardInterrupt
 
     return watch
 
 
-@pytest.mark.parametrize("where", [("MELK", 60), ("LSE", 80), ("uniform", 90)])
-def test_what_was_stopped_goes_on_as_if_it_had_not_been(
-    surveyed: tuple[Memory, tuple[Record, ...]], where: tuple[str, int]
-) -> None:
+@pytest.mark.parametrize("count", [0, 40, 100])
+def test_what_was_stopped_goes_on_as_if_it_had_not_been(surveyed: Surveyed, count: int) -> None:
     storage = Memory()
-    _stopped_by(_stop_at(where), storage)
-    label, done = where
-    assert Study.open(storage, SURVEY.name_of(label)).ledger.samples == done
-    # and once more, with tickets that are out
-    Study.open(storage, SURVEY.name_of(label), worker=WORKER).ask()
-    records = demo.run(SEA, SURVEY, storage)
-    assert [record.scores for record in records] == [record.scores for record in surveyed[1]]
-    assert pinged(records) == pinged(surveyed[1])
+    with pytest.raises(KeyboardInterrupt):
+        demo.run(HILLS, SURVEY, storage, watch=_stop_at(count))
+    study = Study.open(storage, SURVEY.name, worker=WORKER)
+    assert study.ledger.samples == count
+    if count < 100:  # and once more, with tickets that are out
+        study.ask()
+    assert results(demo.run(HILLS, SURVEY, storage).ledger) == results(surveyed.study.ledger)
+
+
+def test_an_audit_that_was_begun_is_completed(surveyed: Surveyed) -> None:
+    storage = Memory()
+    with pytest.raises(KeyboardInterrupt):
+        demo.run(HILLS, SURVEY, storage, watch=_stop_at(100))
+    study = Study.open(storage, SURVEY.name)
+    study.audit(AUDITED, declared=True, tolerance=TOLERANCE)
+    assert len(study.ledger.open) == AUDITED
+    assert results(demo.run(HILLS, SURVEY, storage).ledger) == results(surveyed.study.ledger)
 
 
 def test_watching_sees_every_batch() -> None:
-    seen: list[tuple[str, int]] = []
-    campaign(SEA, SURVEY, "uniform", Memory(), watch=lambda label, done: seen.append((label, done)))
-    assert seen == [("uniform", done) for done in (60, 70, 80, 90)]
-
-
-def test_a_campaign_that_has_decided_everything_ends_early() -> None:
-    sure = demo.Survey(depth=20.0, noise=1e-3, pings=PILOT + 400, batch=100)
-    (record, *_) = demo.run(SEA, sure, Memory())
-    assert record.scores[-1].undecided == 0
-    assert record.scores[-1].pings < sure.pings
-    assert record.at(sure.pings) == record.scores[-1]
-    assert record.at(PILOT + 1) == record.scores[0]
+    seen: list[int] = []
+    demo.run(HILLS, replace(SURVEY, measurements=60), Memory(), watch=seen.append)
+    assert seen == [0, 20, 40, 60]
 
 
 def test_a_store_with_another_study_of_that_name_is_one_sentence() -> None:
     storage = Memory()
-    problem = Problem(Domain(SEA.places, kernel=None), goal=Threshold(1.0), noise=1.0)
-    Study.create(storage, "sea-lse-batch10", problem, method="lse")
+    Study.create(storage, SURVEY.name, Problem(Domain(HILLS.places, kernel=None), goal=Threshold(1.0), noise=1.0))
     with pytest.raises(InputError) as caught:
-        demo.run(SEA, SURVEY, storage)
-    assert str(caught.value) == "store is one with another study 'sea-lse-batch10': give another one"
+        demo.run(HILLS, SURVEY, storage)
+    assert str(caught.value) == f"store is one with another study {SURVEY.name!r}: give another one"
 
 
-def test_seeds_are_told_apart(surveyed: tuple[Memory, tuple[Record, ...]]) -> None:
-    storage, records = surveyed
-    others = demo.run(SEA, replace(SURVEY, seed=1), storage)
-    assert {record.study for record in others}.isdisjoint(record.study for record in records)
-    assert pinged(others)[2] != pinged(records)[2]
+# ------------------------------------------------------------------------------------ words and picture
 
 
-# ------------------------------------------------------------------------------------------ what is said
-
-
-def test_what_is_said_has_the_numbers(surveyed: tuple[Memory, tuple[Record, ...]]) -> None:
+def test_what_is_said_before_has_the_numbers() -> None:
     text = " ".join(demo.said(demo.load(), demo.Survey()))
-    assert "4,841 cells" in text
-    assert "off by 2.7 m where it is 20 m deep, by 8.5 m at 200 m" in text
-    assert "chooses 340, 20 at a time" in text
-    figure = demo.drawn(SEA, SURVEY, surveyed[1])
-    words = [text.get_text() for part in figure.subfigs for sub in part.subfigs for text in sub.texts]
-    assert any("Matérn" in word and "land is left out" in word for word in words)
+    assert "above 600 m? 2,900 cells of 0.52 by 0.65 km" in text
+    assert "elevations of 251 to 1,028 m" in text
+    assert "300 measurements in batches of 10" in text
+    assert "a normal error of 8 m" in text
+    assert "at most 1 % of the declared cells are wrong on average, as far as" in text
+    assert "Then 100 measurements at random places" in text
+
+
+def test_what_is_said_afterwards_has_the_bound_and_the_truth(surveyed: Surveyed) -> None:
+    record = replace(surveyed.record, beyond=2)
+    assert record.accuracy is not None
+    last, proved = record.last, record.accuracy.result.sentence(noun="declared cells", unit="m")
+    audit, truth = demo.found(record)
+    assert audit == f"Audit of 100 random draws: {proved}"
+    assert f"of the {last.declared:,} declared cells are wrong by more than 10 m, whatever the kernel" in audit
+    share = 100 * last.wrong / last.declared
+    assert truth == (
+        f"Truth: 2 ({200 / last.declared:.1f} %) are wrong by more than 10 m, and {last.wrong:,} ({share:.1f} %) are "
+        "wrong at all."
+    )
+
+
+def test_the_picture_is_that_of_the_record(surveyed: Surveyed) -> None:
+    record = surveyed.record
+    figure = demo.drawn(HILLS, SURVEY, record)
+    last = record.last
+    assert figure.get_suptitle() == (
+        f"Where is the ground above 600 m? 100 noisy measurements declare {100 * last.declared / HILLS.n:.0f} % of the "
+        f"map, and {100 * last.wrong / last.declared:.1f} % of that is wrong"
+    )
+    by_title = {axes.get_title() or axes.get_title("left"): axes for axes in figure.axes}
+    chances = by_title["Probability of being above 600 m"].collections[0].get_array()
+    assert np.asarray(chances).ravel().tolist() == record.chance.tolist()
+    (places,) = by_title["Probability of being above 600 m"].lines
+    assert np.array_equal(np.column_stack(places.get_data()), HILLS.places[record.measured])
+    assert record.accuracy is not None
+    bars = {
+        heading: [bar.get_width() for bar in by_title[heading].patches]  # type: ignore[attr-defined]
+        for heading in ("Wrong among the declared cells", "Wrong by more than 10 m")
+    }
+    assert bars == {
+        "Wrong among the declared cells": [0.01, last.wrong / last.declared],
+        "Wrong by more than 10 m": [record.accuracy.result.most / last.declared, record.beyond / last.declared],
+    }
+
+
+def test_if_nothing_is_declared_there_is_no_audit_and_the_picture_says_so() -> None:
+    survey = replace(SURVEY, measurements=40)
+    study = demo.run(HILLS, survey, Memory())
+    assert study.ledger.samples == 40
+    record = demo.read(study, HILLS, survey)
+    assert record.accuracy is None
+    assert demo.found(record) == ["Nothing is declared yet, so there is nothing to audit: give more measurements."]
+    figure = demo.drawn(HILLS, survey, record)
+    assert figure.get_suptitle() == "Where is the ground above 600 m? 40 measurements declare nothing yet"
+    assert "Wrong by more than 10 m" not in {axes.get_title("left") for axes in figure.axes}

@@ -1,93 +1,127 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
-from superlevel.demo.maps import DEEP, FACES, LAND, SHALLOW, WRONG, Chart, Panel, draw_sea, kinds
-from superlevel.reproduce.drawing.curves import style_of
+from superlevel.demo.maps import FACES, HIGH, LOW, NONE, SHADES, WRONG, Bar, Chart, draw_survey, kinds
 
-# One row of land, and then depths on either side of 20 m.
 CHART = Chart(
-    longitude=np.array([-125.0, -124.0, -123.0]),
-    latitude=np.array([48.0, 49.0, 50.0]),
-    depth=np.array([[-5.0, 0.0, -300.0], [5.0, 20.0, 300.0], [19.9, 20.1, 1.0]]),
-    level=20.0,
+    east=np.array([0.0, 0.5, 1.0]),
+    north=np.array([0.6, 0.0]),
+    elevation=np.array([[590.0, 600.0, 601.0], [700.0, 400.0, 650.0]]),
+    level=600.0,
+    chance=np.array([[0.1, 0.2, 0.9], [0.4, 0.3, 1.0]]),
+    labels=np.array([[-1, 1, 1], [-1, 0, 0]], dtype=np.int8),
+    places=np.array([[0.5, 0.6], [1.0, 0.0], [1.0, 0.0]]),
 )
-SAID = np.array([[True, False, True], [False, True, False], [True, True, False]])
+BARS = {
+    "Wrong": [Bar(name="promised", share=0.01, bound=True), Bar(name="truth", share=0.5)],
+    "Far off": [Bar(name="audit, whatever the kernel (95 % confidence)", share=0.6, bound=True)],
+}
 
 
-def panel(label: str) -> Panel:
-    return Panel(
-        label=label,
-        detail="5 declared, 1 of them wrongly",
-        deep=SAID,
-        pings=np.array([[-125.0, 49.0], [-123.0, 50.0]]),
-        counts=np.array([60, 80]),
-        mislabelled=np.array([4, 2]),
-    )
+def lightness(color: Any) -> float:
+    return float(np.dot(to_rgb(color), [0.2126, 0.7152, 0.0722]))
 
 
-def drawn(*labels: str) -> Figure:
-    return draw_sea(CHART, [panel(label) for label in labels], pilot=60, title="Where is it deep?", caption="So it is.")
+@pytest.fixture(scope="module")
+def figure() -> Figure:
+    return draw_survey(CHART, BARS, title="It is high there.")
 
 
-def maps_and_curves(figure: Figure) -> tuple[list[Axes], Axes]:
-    maps, rest = figure.subfigs
-    return maps.axes, rest.subfigs[0].axes[0]
+def named(figure: Figure, title: str) -> Axes:
+    (axes,) = (axes for axes in figure.axes if title in (axes.get_title(), axes.get_title("left")))
+    return axes
 
 
-def test_exactly_at_the_level_is_deep_and_land_is_never_wrong() -> None:
-    expected = [[LAND, LAND, LAND], [SHALLOW, DEEP, WRONG], [WRONG, DEEP, SHALLOW]]
-    assert kinds(CHART, panel("MELK")).tolist() == expected
+def cells(axes: Axes) -> list[list[float]]:
+    drawn: list[list[float]] = np.asarray(axes.collections[0].get_array()).reshape(2, 3).tolist()
+    return drawn
 
 
-def test_colours_stay_apart_in_grey() -> None:
-    lightness = [np.dot(to_rgb(face), [0.2126, 0.7152, 0.0722]) for face in FACES.values()]
-    assert np.diff(lightness).max() < -0.12  # from the lightest to the darkest, in order
-    assert lightness[WRONG] == min(lightness)
+def test_exactly_at_the_level_is_not_above_and_only_declared_cells_are_wrong() -> None:
+    assert kinds(CHART).tolist() == [[LOW, WRONG, HIGH], [WRONG, NONE, NONE]]
 
 
-def test_each_survey_has_a_map_with_its_count_its_pings_and_the_true_line() -> None:
-    maps, _ = maps_and_curves(drawn("MELK", "LSE"))
-    assert [axes.get_title() for axes in maps] == [f"{label}: 2 of 6 cells mislabelled" for label in ("MELK", "LSE")]
-    for axes in maps:
-        (pings,) = axes.lines
-        assert np.column_stack(pings.get_data()).tolist() == panel("").pings.tolist()
-        assert "5 declared, 1 of them wrongly" in [text.get_text() for text in axes.texts]
-        assert axes.get_xlabel() == "longitude"
-        cells = next(found for found in axes.collections if found.get_label() == "cells")
-        assert np.array_equal(np.asarray(cells.get_array()).reshape(3, 3), kinds(CHART, panel("")))
-        assert len(axes.collections) == 2  # the other one is the line
-    assert maps[0].get_ylabel() == "latitude"
-    assert axes.xaxis.get_major_formatter()(-124.0, 0) == "124° W"
-    assert axes.yaxis.get_major_formatter()(48.5, 0) == "48.5° N"
+def test_colours_stay_apart_in_grey_and_wrong_cells_are_darkest() -> None:
+    faces = [lightness(face) for face in FACES.values()]
+    assert np.diff(faces).max() < -0.12  # from the lightest to the darkest, in order
+    assert list(FACES)[WRONG] == "wrong"
+    shades = [lightness(SHADES(chance)) for chance in (0.0, 0.5, 1.0)]
+    assert np.diff(shades).max() < -0.12
+    assert shades[-1] > 0.4  # black lines and marks are seen on it
 
 
-def test_a_degree_of_longitude_is_as_short_as_it_is_there() -> None:
-    maps, _ = maps_and_curves(drawn("MELK"))
-    assert maps[0].get_aspect() == pytest.approx(1 / np.cos(np.radians(49)))
+def test_the_left_map_has_probabilities_places_and_the_true_line(figure: Figure) -> None:
+    axes = named(figure, "Probability of being above 600 m")
+    assert cells(axes) == CHART.chance.tolist()
+    (places,) = axes.lines
+    assert np.column_stack(places.get_data()).tolist() == CHART.places.tolist()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("km east", "km north")
+    _has_the_line(axes)
 
 
-def test_curves_have_the_styles_of_their_methods_and_begin_at_zero() -> None:
-    _, curves = maps_and_curves(drawn("MELK", "LSE", "uniform"))
-    lines = {line.get_label(): line for line in curves.lines}
-    assert set(lines) == {"MELK", "LSE", "uniform"}
-    for label, line in lines.items():
-        assert line.get_color() == style_of(str(label)).color
-        assert np.column_stack(line.get_data()).tolist() == [[60, 4], [80, 2]]
-    assert curves.get_ylim()[0] == curves.get_xlim()[0] == 0
-    legend = curves.get_legend()
+def test_the_middle_map_has_what_is_declared_and_a_legend(figure: Figure) -> None:
+    axes = named(figure, "Declared: 4 of 6 cells")
+    assert cells(axes) == kinds(CHART).tolist()
+    assert axes.get_xlabel() == "km east"
+    _has_the_line(axes)
+    legend = axes.get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["MELK", "LSE", "uniform"]
+    assert [text.get_text() for text in legend.get_texts()] == [*FACES, "true 600 m line", "measured"]
 
 
-def test_title_caption_and_legend_are_there() -> None:
-    figure = drawn("MELK")
-    assert figure.get_suptitle() == "Where is it deep?"
-    words = figure.subfigs[1].subfigs[1]
-    assert [text.get_text() for text in words.texts] == ["So it is."]
-    (legend,) = words.legends
-    assert [text.get_text() for text in legend.get_texts()] == [*FACES, "true 20 m line", "ping"]
+def _has_the_line(axes: Axes) -> None:
+    """Between 590 and 601, and around 700 and 650."""
+    assert len(axes.collections) == 2
+    (line,) = axes.collections[1].get_paths()
+    assert np.shape(line.vertices)[0] > 2
+    assert axes.get_aspect() == 1
+
+
+def test_bars_have_their_lengths_names_and_numbers_on_one_scale(figure: Figure) -> None:
+    wrong, far = named(figure, "Wrong"), named(figure, "Far off")
+    assert [bar.get_width() for bar in wrong.patches] == [0.01, 0.5]  # type: ignore[attr-defined]
+    assert [text.get_text() for text in wrong.texts] == ["promised", "at most 1.0 %", "truth", "50.0 %"]
+    assert [text.get_text() for text in far.texts] == [BARS["Far off"][0].name, "at most 60.0 %"]
+    assert wrong.get_xlim() == far.get_xlim()
+    assert [bar.get_hatch() is not None for bar in (*wrong.patches, *far.patches)] == [True, False, True]
+    assert Bar(name="", share=0.1001, bound=True).text == "at most 10.1 %"  # never less than the bound
+    first, second = (bar.get_y() for bar in wrong.patches)  # type: ignore[attr-defined]
+    assert wrong.transData.transform((0, first))[1] > wrong.transData.transform((0, second))[1]  # from the top down
+
+
+def test_the_declared_share_of_the_map_is_a_bar_too(figure: Figure) -> None:
+    axes = named(figure, "Share of the map that is declared")
+    (bar,) = axes.patches
+    assert bar.get_width() == pytest.approx(4 / 6)  # type: ignore[attr-defined]
+    assert "66.7 %" in [text.get_text() for text in axes.texts]
+
+
+def words_of(axes: Axes) -> list[Text]:
+    """Everything but the labels of ticks, of which matplotlib keeps some that it never draws."""
+    legend = axes.get_legend()
+    titles = [axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label]  # type: ignore[attr-defined]
+    return [*axes.texts, *titles, *(() if legend is None else legend.get_texts())]
+
+
+def test_it_fits_on_a_slide_and_no_words_overlap(figure: Figure) -> None:
+    assert figure.get_suptitle() == "It is high there."
+    width, height = figure.get_size_inches()
+    assert 1.7 < width / height < 2.7
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    texts = [text for axes in figure.axes for text in words_of(axes)] + figure.texts
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_text()]
+    assert {"km east", "wrong", "at most 60.0 %"} <= {words for words, _ in boxes}
+    for k, (_, box) in enumerate(boxes):
+        assert 0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert 0 <= box.y0 < box.y1 <= figure.bbox.y1
+        assert [words for words, other in boxes[:k] if box.overlaps(other)] == []

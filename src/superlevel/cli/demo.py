@@ -1,8 +1,8 @@
-"""`superlevel demo`: a noisy sonar over a real strait, and the question where it is deep enough."""
+"""`superlevel demo`: where is the ground above 600 m? Real elevations, a noisy instrument, nothing set by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,89 +22,78 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".png", ".pdf", ".svg")
 STOPPED = 130
-MEANINGS = (
-    "mislabelled: the likelier side of a cell, declared or not, is the wrong one",
-    "declared: 3 deviations from the level, as right as the kernel is; it expects no cliffs, and `verify` says so",
-    "one seed is one story: over seeds 0 to 4, 400 pings mislabel 309 ± 12 cells with MELK, 343 ± 16 with LSE, "
-    "528 ± 35 with chance (mean and standard deviation)",
-)
+OPTIONS = {name: f"--{name}" for name in ("level", "noise", "measurements", "batch", "seed")}
+MISLABELLED = "Mislabelled: the likelier side of a cell, declared or not, is the wrong one."
 
 
 def run(
     *,
     out: Annotated[Path, typer.Option(help="Picture to write: .png, .pdf or .svg.")] = Path("superlevel-demo.png"),
-    pings: Annotated[int, typer.Option(help="Of each method: 60 of a pilot, and whole batches.")] = 400,
-    batch: Annotated[int, typer.Option(help="Pings that are chosen at once.")] = 20,
-    depth: Annotated[float, typer.Option(help="Where is it at least that deep, in metres?")] = 20.0,
+    measurements: Annotated[int, typer.Option(help="20 of a pilot, and whole batches. The audit has 100 more.")] = 300,
+    batch: Annotated[int, typer.Option(help="Measurements that are chosen at once.")] = 10,
+    level: Annotated[float, typer.Option(help="Where is the ground above this, in metres?")] = 600.0,
     noise: Annotated[
-        float, typer.Option(help="Standard deviation of a ping in metres where it is that deep; it grows like a root.")
-    ] = 2.7,
+        float, typer.Option(help="Standard deviation of a measurement in metres. The study does not know it.")
+    ] = 8.0,
     seed: Annotated[int, typer.Option(help="Everything random comes from it.")] = 0,
     store: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Where the studies are kept. Default: a SQLite file beside the picture."),
+        typer.Option(metavar="URL", help="Where the study is kept. Default: a SQLite file beside the picture."),
     ] = None,
 ) -> None:
-    """Find where the Strait of Georgia is at least 20 m deep, from few pings of a noisy sonar: about a minute.
+    """Find where the ground is above 600 m, from 300 noisy measurements and nothing set by hand: a minute or two.
 
-    MELK chooses where to ping, in batches, and so do LSE and chance, with the same sonar and the same number of pings.
-    Each is a study in one store. Stopped and started again, or started with more pings, they go on where they were; a
-    second run of the same command only draws. Depths are real: the sample data of matplotlib.
+    A study estimates kernel, noise and mean, chooses where to measure, and declares cells above or below the level.
+    Then measurements at random places audit what it declared, and the truth is shown beside it. Elevations are real:
+    the sample data of matplotlib. Stopped and started again, the study goes on where it was; a second run of the same
+    command only draws.
 
-    Example: superlevel demo --pings 600 --seed 1 --out strait.png
+    Example: superlevel demo --level 500 --seed 1 --out hills.png
     """
     _check_out(out)
     console = common.screen()
     storage = common.storage_of(f"sqlite:///{out.with_suffix('.db')}" if store is None else store)
     with common.working("loading scipy, scikit-learn and matplotlib"):  # slow to import, and --help needs none of them
         from superlevel import demo  # noqa: PLC0415
-    survey = demo.Survey(depth=depth, noise=noise, pings=pings, batch=batch, seed=seed)
-    sea = demo.load()
-    demo.check(sea, survey)
-    for sentence in demo.said(sea, survey):
-        common.say(console, sentence)
+    hills = demo.load()
+    with common.given_as("--out", **OPTIONS):
+        survey = demo.Survey(level=level, noise=noise, measurements=measurements, batch=batch, seed=seed)
+        demo.check(hills, survey)
+    common.say_lines(console, demo.said(hills, survey))
     try:
         with _bar(survey) as watch:
-            records = demo.run(sea, survey, storage, watch=watch)
+            study = demo.run(hills, survey, storage, watch=watch)
+        with common.working("comparing the labels with the truth"):
+            record = demo.read(study, hills, survey)
     except KeyboardInterrupt:
         common.say(console, f"stopped: every batch is kept in {storage.url}, and the same command goes on from there")
         raise typer.Exit(STOPPED) from None
     with common.working("drawing"), replacing("--out", out) as beside:
-        demo.drawn(sea, survey, records).savefig(beside, dpi=150, bbox_inches="tight")
-    console.print(as_table(records, survey))
-    for meaning in MEANINGS:
-        common.say(console, meaning)
-    common.say(console, f"wrote {out}; the three studies are in {storage.url}, for example:")
+        demo.drawn(hills, survey, record).savefig(beside, dpi=150)
+    console.print(as_table(record))
+    common.say_lines(console, (MISLABELLED, *demo.found(record)))
+    common.say(console, f"wrote {out}; the study is in {storage.url}, with the measurements of the audit; for example:")
     for verb in ("status", "verify", "report"):
-        common.say(console, f"  {common.command(storage.url, storage, 'study', verb, records[0].study)}")
+        common.say(console, f"  {common.command(storage.url, storage, 'study', verb, record.study)}")
 
 
 @contextmanager
 def _bar(survey: Survey) -> Iterator[Watch]:
-    """Over all pings of all methods."""
-    from superlevel.demo import LABELS  # noqa: PLC0415
-
-    before = {label: k * survey.pings for k, label in enumerate(LABELS)}
-    columns = (TextColumn("{task.description:<7}"), BarColumn(), MofNCompleteColumn(), TextColumn("pings"))
+    """Over all measurements before the audit."""
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("measurements"))
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=len(LABELS) * survey.pings)
-        yield lambda label, done: progress.update(task, completed=before[label] + done, description=label)
+        task = progress.add_task("", total=survey.measurements)
+        yield lambda done: progress.update(task, completed=done)
 
 
-def as_table(records: Sequence[Record], survey: Survey) -> Table:
-    """How each stood after about a quarter of the pings, a half, three quarters, and all."""
-    counts = [score.pings for score in max(records, key=lambda record: len(record.scores)).scores]
-    quarters = (survey.pings * k / 4 for k in range(1, 5))
-    shown = sorted({min(counts, key=lambda count: abs(count - wanted)) for wanted in quarters})
-    table = Table("pings", "method", title=f"Where is it at least {survey.depth:g} m deep? Seed {survey.seed}")
-    for heading in ("mislabelled", "undecided", "declared", "of them wrong"):
+def as_table(record: Record) -> Table:
+    """A row for each look."""
+    table = Table(title=f"{len(record.labels):,} cells")
+    for heading in ("measurements", "declared", "of them wrong", "mislabelled"):
         table.add_column(heading, justify="right")
-    for count in shown:
-        for record in records:
-            score = record.at(count)
-            numbers = (score.mislabelled, score.undecided, score.declared, score.wrong)
-            table.add_row(f"{score.pings}", record.label, *(f"{number:,}" for number in numbers))
-        table.add_section()
+    for score in record.scores:
+        numbers = (score.measurements, score.declared, score.wrong, score.mislabelled)
+        table.add_row(*(f"{number:,}" for number in numbers))
     return table
 
 

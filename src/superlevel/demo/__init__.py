@@ -1,8 +1,8 @@
-"""The opening example: a noisy sonar over a real strait, and the question where it is deep enough."""
+"""The opening example: where is the ground above 600 m? Real elevations, a noisy instrument, nothing set by hand."""
 
-from superlevel.demo.picture import drawn, said
-from superlevel.demo.scores import Record, Score
-from superlevel.demo.sea import Sea, load
-from superlevel.demo.survey import LABELS, Survey, check, run
+from superlevel.demo.hills import Hills, load
+from superlevel.demo.picture import drawn, found, said
+from superlevel.demo.scores import Record, Score, read
+from superlevel.demo.survey import Survey, check, run
 
-__all__ = ["LABELS", "Record", "Score", "Sea", "Survey", "check", "drawn", "load", "run", "said"]
+__all__ = ["Hills", "Record", "Score", "Survey", "check", "drawn", "found", "load", "read", "run", "said"]

@@ -1,143 +1,162 @@
-"""Where the sea is deep enough: what several surveys say, where they are wrong, and how soon they got there."""
+"""A survey on one slide: how likely each cell is above the level, what is declared, and how much of that is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
+from matplotlib.ticker import FuncFormatter, MultipleLocator
 
-from superlevel.arrays import Array, Indices, Mask
-from superlevel.reproduce.drawing.curves import style_of
+from superlevel.arrays import Array, Indices, Labels
+from superlevel.goals import ABOVE, BELOW, UNDECIDED
 
-# From light to dark, so that they stay apart in grey print; what is mislabelled is darkest.
-FACES = {"shallow": "#e9f2fa", "land": "#c9c5bd", "deep": "#6497c8", "mislabelled": "#8c0018"}
-SHALLOW, LAND, DEEP, WRONG = range(4)
-PING: dict[str, Any] = {"linestyle": "none", "marker": "o", "mfc": "white", "mec": "black"}
+# From light to dark, so that they stay apart in grey print; wrong cells are darkest.
+FACES = {"not declared": "#ffffff", "declared below": "#dcd6c3", "declared above": "#7fa6cc", "wrong": "#8c0018"}
+NONE, LOW, HIGH, WRONG = range(4)
+SHADES = LinearSegmentedColormap.from_list("chances", ["#ffffff", "#c3d4e5", "#5b8bbb"])  # black lines stay visible
+PLACE: dict[str, Any] = {"linestyle": "none", "marker": "o", "mfc": "white", "mec": "black", "mew": 0.6}
+TEXT, HEADING = 10, 12  # points
+PERCENT = FuncFormatter(lambda share, _: f"{100 * share:.0f} %")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chart:
-    """The truth."""
+    """What the maps show."""
 
-    longitude: Array
-    """(columns,) degrees east."""
-    latitude: Array
-    """(rows,) degrees north."""
-    depth: Array
-    """(rows, columns) metres, not positive on land."""
+    east: Array
+    """(columns,) kilometres."""
+    north: Array
+    """(rows,) kilometres."""
+    elevation: Array
+    """(rows, columns) metres: the truth."""
     level: float
-    """What counts as deep, in metres."""
+    """Metres."""
+    chance: Array
+    """(rows, columns) probability of being above the level."""
+    labels: Labels
+    """(rows, columns) +1 declared above, -1 declared below, 0 not declared."""
+    places: Array
+    """(N, 2) kilometres east and north of the measurements."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """A share of some cells."""
+
+    name: str
+    share: float
+    bound: bool = False
+    """Whether the share is an upper bound."""
 
     @property
-    def wet(self) -> Mask:
-        """(rows, columns)"""
-        return np.asarray(self.depth > 0)
+    def text(self) -> str:
+        """The share as it is written beside the bar; a bound is rounded up."""
+        if self.bound:
+            return f"at most {math.ceil(1000 * self.share - 1e-9) / 10:.1f} %"
+        return f"{100 * self.share:.1f} %"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Panel:
-    """What one survey says."""
-
-    label: str
-    """The method, as in ``STYLES``."""
-    detail: str
-    """What else there is to say in a line."""
-    deep: Mask
-    """(rows, columns) what it takes for deep; on land it does not matter."""
-    pings: Array
-    """(N, 2) longitude and latitude."""
-    counts: Indices
-    """(k,) numbers of pings,"""
-    mislabelled: Indices
-    """(k,) and how many cells were mislabelled then."""
-
-
-def kinds(chart: Chart, panel: Panel) -> Indices:
-    """(rows, columns) what is drawn: the side that the survey takes, unless that is wrong, or it is land."""
-    found = np.where(panel.deep, DEEP, SHALLOW)
-    found[panel.deep != (chart.depth >= chart.level)] = WRONG
-    found[~chart.wet] = LAND
+def kinds(chart: Chart) -> Indices:
+    """(rows, columns) what is declared of each cell, unless that is wrong."""
+    found = np.select([chart.labels == ABOVE, chart.labels == BELOW], [HIGH, LOW], NONE)
+    above = chart.elevation > chart.level
+    found[(found == HIGH) & ~above] = WRONG
+    found[(found == LOW) & above] = WRONG
     return found
 
 
-def draw_sea(chart: Chart, panels: Sequence[Panel], *, pilot: int, title: str, caption: str) -> Figure:
-    """A map for each survey, and below them their curves, what the colours mean, and a caption.
-
-    ``pilot`` pings are the same for all.
-    """
-    figure = Figure(figsize=(13.0, 7.4), layout="constrained")
-    figure.suptitle(title, fontsize=13)
-    maps, rest = figure.subfigures(2, 1, squeeze=False, height_ratios=[1.3, 1.0])[:, 0]
-    for axes, panel in zip(maps.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels, strict=True):
-        _draw_map(axes, chart, panel)
-    curves, words = rest.subfigures(1, 2, squeeze=False, width_ratios=[1.5, 1.0])[0]
-    _draw_curves(curves.subplots(), panels, pilot)
-    words.legend(handles=_handles(chart), loc="upper left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False)
-    words.text(0.02, 0.74, caption, fontsize=9, va="top", linespacing=1.45)
+def draw_survey(chart: Chart, bars: Mapping[str, Sequence[Bar]], *, title: str) -> Figure:
+    """Two maps and groups of bars, each under its heading."""
+    figure = Figure(figsize=(13.0, 5.6))
+    figure.suptitle(title, fontsize=13, fontweight="bold", y=0.97)
+    _draw_chances(figure.add_axes((0.045, 0.2, 0.285, 0.66)), figure.add_axes((0.065, 0.085, 0.235, 0.02)), chart)
+    _draw_declared(figure.add_axes((0.37, 0.2, 0.285, 0.66)), chart)
+    declared = Bar(name="", share=float((chart.labels != UNDECIDED).mean()))
+    _draw_bars(figure.add_axes((0.7, 0.735, 0.285, 0.125)), "Share of the map that is declared", [declared], 1.0)
+    longest = max(bar.share for group in bars.values() for bar in group)
+    for row, (heading, group) in enumerate(bars.items()):
+        _draw_bars(figure.add_axes((0.7, 0.39 - 0.34 * row, 0.285, 0.26)), heading, group, longest)
     return figure
 
 
-def _draw_map(axes: Axes, chart: Chart, panel: Panel) -> None:
-    drawn = kinds(chart, panel)
+def _draw_chances(axes: Axes, scale: Axes, chart: Chart) -> None:
     cells = axes.pcolormesh(
-        chart.longitude,
-        chart.latitude,
-        drawn,
+        chart.east, chart.north, chart.chance, cmap=SHADES, vmin=0, vmax=1, shading="nearest", rasterized=True
+    )
+    axes.plot(*chart.places.T, markersize=3.0, label="measured", **PLACE)
+    axes.figure.colorbar(cells, cax=scale, orientation="horizontal", ticks=[0, 0.5, 1])
+    scale.xaxis.set_major_formatter(PERCENT)
+    scale.tick_params(labelsize=TEXT)
+    axes.set_title(f"Probability of being above {chart.level:g} m", fontsize=HEADING)
+    axes.set_ylabel("km north", fontsize=TEXT)
+    _frame(axes, chart)
+
+
+def _draw_declared(axes: Axes, chart: Chart) -> None:
+    axes.pcolormesh(
+        chart.east,
+        chart.north,
+        kinds(chart),
         cmap=ListedColormap(list(FACES.values())),
-        vmin=SHALLOW - 0.5,
+        vmin=NONE - 0.5,
         vmax=WRONG + 0.5,
         shading="nearest",
         rasterized=True,  # thousands of squares would show their seams in a PDF
     )
-    cells.set_label("cells")
-    axes.contour(chart.longitude, chart.latitude, chart.depth, levels=[chart.level], colors="black", linewidths=0.7)
-    axes.plot(*panel.pings.T, markersize=2.6, mew=0.5, label="pings", **PING)
-    wrong, sea = int((drawn == WRONG).sum()), int(chart.wet.sum())
-    axes.set_title(f"{panel.label}: {wrong:,} of {sea:,} cells mislabelled", fontsize=11, pad=20)
-    axes.annotate(panel.detail, (0.5, 1), (0, 7), "axes fraction", "offset points", ha="center", fontsize=9)
-    axes.set_aspect(1 / np.cos(np.radians(chart.latitude.mean())))
-    axes.xaxis.set_major_locator(MultipleLocator(1))
-    axes.yaxis.set_major_locator(MultipleLocator(0.5))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _degrees(x, "E", "W")))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _degrees(y, "N", "S")))
-    axes.tick_params(labelsize=9)
-    axes.set_xlabel("longitude")
-    if axes.get_subplotspec().is_first_col():  # type: ignore[union-attr]
-        axes.set_ylabel("latitude")
+    count = int((chart.labels != UNDECIDED).sum())
+    axes.set_title(f"Declared: {count:,} of {chart.labels.size:,} cells", fontsize=HEADING)
+    axes.legend(
+        handles=_handles(chart),
+        loc="upper center",
+        bbox_to_anchor=(0.51, -0.12),
+        ncols=3,
+        frameon=False,
+        fontsize=TEXT,
+        columnspacing=1.0,
+        handlelength=1.6,
+    )
+    axes.tick_params(labelleft=False)
+    _frame(axes, chart)
 
 
-def _degrees(angle: float, positive: str, negative: str) -> str:
-    return f"{abs(angle):g}° {positive if angle >= 0 else negative}"
+def _frame(axes: Axes, chart: Chart) -> None:
+    axes.contour(chart.east, chart.north, chart.elevation, levels=[chart.level], colors="black", linewidths=1.0)
+    axes.set_aspect("equal")
+    axes.xaxis.set_major_locator(MultipleLocator(10))
+    axes.yaxis.set_major_locator(MultipleLocator(10))
+    axes.tick_params(labelsize=TEXT)
+    axes.set_xlabel("km east", fontsize=TEXT)
 
 
-def _draw_curves(axes: Axes, panels: Sequence[Panel], pilot: int) -> None:
-    for panel in reversed(panels):  # the first one is what the figure is about, so it is on top
-        axes.plot(panel.counts, panel.mislabelled, label=panel.label, **style_of(panel.label).line())
-    axes.axvspan(0, pilot, color="0.95", zorder=0)
-    axes.annotate("pilot", (pilot / 2, 0.03), xycoords=axes.get_xaxis_transform(), ha="center", fontsize=9, color="0.3")
-    axes.grid(color="0.92", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.tick_params(labelsize=9)
-    axes.set_xlabel("pings")
-    axes.set_ylabel("mislabelled cells")
-    axes.legend(reverse=True, frameon=False, handlelength=4.4)
+def _draw_bars(axes: Axes, heading: str, bars: Sequence[Bar], longest: float) -> None:
+    """Horizontal bars from the top down; a share of ``longest`` takes half of the width."""
+    for row, bar in enumerate(bars):
+        look: dict[str, Any] = {"facecolor": "white", "hatch": "////"} if bar.bound else {"facecolor": "0.25"}
+        axes.barh(row, bar.share, height=0.4, edgecolor="black", lw=0.8, label=bar.name, **look)
+        axes.annotate(bar.name, (0.0, row), (4, 13), textcoords="offset points", fontsize=TEXT)
+        axes.annotate(
+            bar.text, (bar.share, row), (6, 0), textcoords="offset points", fontsize=12, fontweight="bold", va="center"
+        )
+    axes.set_title(heading, fontsize=HEADING, loc="left")
+    axes.set_xlim(0, 1.7 * longest)  # room for the text beside the longest
+    axes.set_ylim(len(bars) - 0.65, -0.75)
+    axes.set_xticks([])  # every bar has its number
+    axes.set_yticks([])
+    axes.spines[["top", "right", "bottom"]].set_visible(False)
 
 
 def _handles(chart: Chart) -> list[Artist]:
-    """What the colours mean."""
+    """What the colours and the marks mean."""
     patches = [Patch(facecolor=face, edgecolor="0.35", lw=0.6, label=kind) for kind, face in FACES.items()]
-    line = Line2D([], [], color="black", lw=0.9, label=f"true {chart.level:g} m line")
-    ping = Line2D([], [], markersize=4.0, mew=0.7, label="ping", **PING)
-    return [*patches, line, ping]
+    line = Line2D([], [], color="black", lw=1.0, label=f"true {chart.level:g} m line")
+    place = Line2D([], [], markersize=4.5, label="measured", **PLACE)
+    return [*patches, line, place]

@@ -1,55 +1,86 @@
-"""The surveys in words and as a picture."""
+"""A survey in words and as a picture."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
-
-import numpy as np
 from matplotlib.figure import Figure
 
-from superlevel.demo.maps import Chart, Panel, draw_sea
+from superlevel.confidence.error_rate import RATE
+from superlevel.demo.hills import Hills
+from superlevel.demo.maps import Bar, Chart, draw_survey
 from superlevel.demo.scores import Record
-from superlevel.demo.sea import Sea
-from superlevel.demo.survey import PILOT, Survey
-from superlevel.goals import ABOVE
-
-WIDTH = 68  # letters of a caption's line
-DEEPER = 10  # times the depth in question: there the error is told once more
+from superlevel.demo.survey import AUDITED, TOLERANCE, Survey
 
 
-def said(sea: Sea, survey: Survey) -> list[str]:
-    """What there is and what is assumed, in sentences."""
-    unknown = int((sea.depths == 1.0).sum())
-    deeper = DEEPER * survey.depth
-    there = survey.error_at(deeper)
+def said(hills: Hills, survey: Survey) -> list[str]:
+    """The question, what is known, and what is promised, in sentences."""
+    across, up = hills.cell
     return [
-        f"{sea.n:,} cells of a real sea floor, {sea.width:.2g} km wide; land is left out. {unknown:,} of them are 1 m "
-        "deep to the digit, which looks like the source's mark for unknown: they are taken for 1 m.",
-        f"A ping is off by {survey.noise:.2g} m where it is {survey.depth:g} m deep, by {there:.2g} m at {deeper:g} m "
-        "(one deviation): the same everywhere on the square root of depth, which is what is modelled.",
-        f"{PILOT} pings of a pilot, spread out and the same for all, set the kernel; then each method chooses "
-        f"{survey.pings - PILOT}, {survey.batch} at a time.",
+        f"Where is the ground above {survey.level:g} m? {hills.n:,} cells of {across:.2g} by {up:.2g} km around the "
+        f"Jacksboro fault have real elevations of {hills.heights.min():,g} to {hills.heights.max():,g} m.",
+        f"The study knows the places and the level only. It chooses {survey.measurements:,} measurements in batches of "
+        f"{survey.batch}, and estimates kernel, noise and mean from them. The simulated instrument has a normal error "
+        f"of {survey.noise:g} m (standard deviation).",
+        f"The study declares cells above or below the level. It promises that at most {100 * RATE:g} % of the declared "
+        "cells are wrong on average, as far as the measurements confirm its model. Then "
+        f"{AUDITED} measurements at random places audit the declared cells.",
     ]
 
 
-def drawn(sea: Sea, survey: Survey, records: Sequence[Record]) -> Figure:
-    """A map for each, their curves, and what is assumed."""
-    chart = Chart(longitude=sea.longitude, latitude=sea.latitude, depth=sea.depth, level=survey.depth)
-    title = f"Where is the Strait of Georgia at least {survey.depth:g} m deep? {survey.pings} noisy pings each"
-    sentences = ["Maps show the likelier side of every cell.", *said(sea, survey)]
-    sentences.append(f"Kernel: {records[0].kernel}. Declared: 3 deviations from the level. Seed {survey.seed}.")
-    caption = "\n".join(textwrap.fill(sentence, WIDTH) for sentence in sentences)
-    return draw_sea(chart, [_panel(sea, record) for record in records], pilot=PILOT, title=title, caption=caption)
+def found(record: Record) -> list[str]:
+    """What the audit proves, and the truth beside it, in sentences."""
+    if record.accuracy is None:
+        return ["Nothing is declared yet, so there is nothing to audit: give more measurements."]
+    last, result = record.last, record.accuracy.result
+    beyond, wrong = (f"{count:,} ({_percent(count, last.declared)})" for count in (record.beyond, last.wrong))
+    return [
+        f"Audit of {result.draws:,} random draws: {result.sentence(noun='declared cells', unit='m')}",
+        f"Truth: {beyond} are wrong by more than {TOLERANCE:g} m, and {wrong} are wrong at all.",
+    ]
 
 
-def _panel(sea: Sea, record: Record) -> Panel:
-    last = record.scores[-1]
-    return Panel(
-        label=record.label,
-        detail=f"{last.declared:,} declared, {last.wrong:,} of them wrongly",
-        deep=sea.on_map(record.guess) == ABOVE,
-        pings=sea.degrees[record.pinged],
-        counts=np.array([score.pings for score in record.scores]),
-        mislabelled=np.array([score.mislabelled for score in record.scores]),
+def drawn(hills: Hills, survey: Survey, record: Record) -> Figure:
+    """The maps and the bars."""
+    chart = Chart(
+        east=hills.east,
+        north=hills.north,
+        elevation=hills.elevation,
+        level=survey.level,
+        chance=record.chance.reshape(hills.elevation.shape),
+        labels=record.labels.reshape(hills.elevation.shape),
+        places=hills.places[record.measured],
     )
+    return draw_survey(chart, _bars(record), title=_title(survey, record))
+
+
+def _title(survey: Survey, record: Record) -> str:
+    last = record.last
+    question = f"Where is the ground above {survey.level:g} m?"
+    if not last.declared:
+        return f"{question} {last.measurements:,} measurements declare nothing yet"
+    return (
+        f"{question} {last.measurements:,} noisy measurements declare {_percent(last.declared, len(record.labels), 0)} "
+        f"of the map, and {_percent(last.wrong, last.declared)} of that is wrong"
+    )
+
+
+def _bars(record: Record) -> dict[str, list[Bar]]:
+    """The promise and the audit, each beside the truth, by their headings."""
+    declared = max(record.last.declared, 1)
+    bars = {
+        "Wrong among the declared cells": [
+            Bar(name="promised on average", share=RATE, bound=True),
+            Bar(name="truth", share=record.last.wrong / declared),
+        ]
+    }
+    if record.accuracy is not None:
+        result = record.accuracy.result
+        name = f"audit, whatever the kernel ({100 * (1 - result.delta):g} % confidence)"
+        bars[f"Wrong by more than {TOLERANCE:g} m"] = [
+            Bar(name=name, share=result.most / result.points, bound=True),
+            Bar(name="truth", share=record.beyond / declared),
+        ]
+    return bars
+
+
+def _percent(part: int, whole: int, digits: int = 1) -> str:
+    return f"{100 * part / whole:.{digits}f} %"

@@ -1,191 +1,140 @@
-"""Three campaigns over the same sea: MELK, LSE and chance choose where to ping, each in its own study of one store.
+"""A campaign over the hills with nothing set by hand, and an audit of what it declares.
 
-    f        square root of the depth d, in which the question d >= depth is f >= sqrt(depth)
-    y        what a ping says of f: f + N(0, s^2), so an error of 2 sqrt(d) s metres
-    pilot    pings that are spread out, the same in every campaign; a Matern kernel and the mean are estimated from them
-             by marginal likelihood, once. s is known: it is on the sonar's data sheet.
+    f    elevation in metres
+    y    a simulated measurement of it: f + N(0, noise^2)
 
-The root makes the error equal everywhere, and one kernel fit for shoals and trenches. Kernel and noise are the same for
-all three, so they differ in nothing but where they ping.
-
-With the default survey and seeds 0 to 4, MELK mislabels 309 ± 12 cells after 400 pings, LSE 343 ± 16, and chance
-528 ± 35 (mean and standard deviation). Cells that are declared, three deviations from the level, are wrong more often
-than the kernel says, because it expects no cliffs: 5 in 100 with MELK and 3 with LSE, which do not look again where
-they feel sure, and 1 in 100 with chance.
+The study knows the places and the level. It estimates kernel, noise and mean. All results go through it, so that a
+campaign that was stopped goes on where it was, and anybody can check it afterwards.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
-from sklearn.gaussian_process.kernels import Matern
 
-from superlevel import hyperparameters
-from superlevel.arrays import Indices, as_count, as_number, as_seed
-from superlevel.demo.scores import Record, read
-from superlevel.demo.sea import Sea
+from superlevel import pilots
+from superlevel.arrays import as_count, as_number, as_seed
+from superlevel.demo.hills import Hills
 from superlevel.domain import Domain
-from superlevel.errors import AssumptionWarning, InputError
-from superlevel.goals import Threshold
+from superlevel.errors import InputError
+from superlevel.goals import Threshold, decided
 from superlevel.oracles import Gaussian
-from superlevel.pilots import spread
 from superlevel.problem import Problem
 from superlevel.study import Result, Study
+from superlevel.study.auditing import audits_of
+from superlevel.study.ledger import Fate
 from superlevel.study.storage import Storage, open_storage
 from superlevel.worker_setup import quiet
 
-LABELS = {"MELK": "melk", "LSE": "lse", "uniform": "uniform"}
-"""The methods by the names that people know them by."""
 NAMES = ("east_km", "north_km")
-PILOT = 60  # pings
-ROUGHNESS = (0.5, 1.5, 2.5)  # nu of the kernels that are tried: the likeliest is taken
-STARTS = 3  # of the search for the kernel
-WORKER = "sonar"  # always the same, so that a campaign that was stopped gets its tickets back
-SONAR = 4  # sets its random numbers apart from those of the rules
-EXACTLY = 1e-9  # a depth of exactly 20 m counts as deep: the level is just below it
+AUDITED = 100  # draws of the audit
+TOLERANCE = 10.0  # metres by which a cell must be wrong to count in the audit: little more than the noise
+WORKER = "surveyor"  # always the same, so that a campaign that was stopped gets its tickets back
+INSTRUMENT = 4  # sets the random numbers of measurements apart from those of the method
 
-Watch: TypeAlias = Callable[[str, int], None]
-"""Called with a method's label, and how many pings its campaign has."""
+Watch: TypeAlias = Callable[[int], None]
+"""Called with the number of measurements so far."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """What is asked, with which sonar, and how long."""
+    """The question and the instrument."""
 
-    depth: float = 20.0
-    """Where is it at least that deep, in metres?"""
-    noise: float = 2.7
-    """Standard deviation of a ping in metres where the sea has that depth; elsewhere it grows like sqrt(depth)."""
-    pings: int = 400
-    """Of each campaign: the pilot and whole batches."""
-    batch: int = 20
+    level: float = 600.0
+    """Where is the ground above this, in metres?"""
+    noise: float = 8.0
+    """Standard deviation of a measurement in metres. The study does not know it."""
+    measurements: int = 300
+    """The pilot and whole batches, without the audit."""
+    batch: int = 10
     seed: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "depth", as_number("depth", self.depth, above=0))
+        object.__setattr__(self, "level", as_number("level", self.level))
         object.__setattr__(self, "noise", as_number("noise", self.noise, above=0))
         object.__setattr__(self, "seed", as_seed(self.seed))
-        batch, pings = as_count("batch", self.batch), as_count("pings", self.pings)
-        if pings <= PILOT or (pings - PILOT) % batch:
-            some = PILOT + batch * max(1, (pings - PILOT) // batch)
-            remedy = f"give the {PILOT} of the pilot and a multiple of the batch, {batch}: {some} or {some + batch}"
-            raise InputError("pings", pings, remedy)
+        as_count("batch", self.batch)
+        as_count("measurements", self.measurements)
 
     @property
-    def level(self) -> float:
-        """Of f."""
-        return float(np.sqrt(self.depth)) * (1 - EXACTLY)
-
-    @property
-    def deviation(self) -> float:
-        """s"""
-        return self.noise / (2 * float(np.sqrt(self.depth)))
-
-    def error_at(self, depth: float) -> float:
-        """Standard deviation of a ping there, in metres."""
-        return self.noise * float(np.sqrt(depth / self.depth))
-
-    def name_of(self, label: str) -> str:
-        """The study: 'sea-melk', with all that is not as usual. More pings go on with the same one."""
+    def name(self) -> str:
+        """Name of the study: 'hills', and every option that is not the default."""
         unusual = [item.name for item in fields(self) if getattr(self, item.name) != item.default]
-        parts = [f"{name}{getattr(self, name):g}" for name in unusual if name != "pings"]
-        return "-".join(["sea", LABELS[label], *parts])
+        return "-".join(["hills", *(f"{name}{getattr(self, name):g}" for name in unusual)])
 
 
-def run(sea: Sea, survey: Survey, store: str | Storage, *, watch: Watch | None = None) -> tuple[Record, ...]:
-    """All campaigns, one after the other; of those that are in the store already, what is missing."""
-    check(sea, survey)
+def check(hills: Hills, survey: Survey) -> None:
+    """Raise an InputError if there is nothing to find out, or if the measurements do not fill their batches."""
+    lowest, highest = hills.heights.min(), hills.heights.max()
+    if not lowest <= survey.level < highest:
+        remedy = f"the ground is {lowest:,g} to {highest:,g} m high here: give a number between"
+        raise InputError("level", survey.level, remedy)
+    pilot, batch, count = pilots.size(hills.n), survey.batch, survey.measurements
+    if count <= pilot or (count - pilot) % batch:
+        some = pilot + batch * max(1, (count - pilot) // batch)
+        remedy = f"give the {pilot} of the pilot and a multiple of the batch, {batch}: {some} or {some + batch}"
+        raise InputError("measurements", count, remedy)
+
+
+def run(hills: Hills, survey: Survey, store: str | Storage, *, watch: Watch | None = None) -> Study:
+    """The study after the campaign and its audit. What the store has of them is not done again."""
+    check(hills, survey)
     storage = open_storage(store)
-    records = []
-    with quiet():  # then the numbers are the same on every machine
-        for label in LABELS:
-            study = campaign(sea, survey, label, storage, watch=watch)
-            records.append(read(study, label, sea.roots >= survey.level, survey.pings))
-    return tuple(records)
-
-
-def check(sea: Sea, survey: Survey) -> None:
-    """That there is something to find out."""
-    if not sea.depths.min() < survey.depth <= sea.depths.max():
-        remedy = f"the sea is {sea.depths.min():,g} to {sea.depths.max():,g} m deep here: give something between"
-        raise InputError("depth", survey.depth, remedy)
-
-
-def campaign(sea: Sea, survey: Survey, label: str, storage: Storage, *, watch: Watch | None = None) -> Study:
-    """One of them, up to the wanted number of pings."""
-    study = _opened(sea, survey, label, storage)
-    if study is None:
-        study = Study.create(
-            storage,
-            survey.name_of(label),
-            problem_of(sea, survey),
-            method=LABELS[label],
-            seed=survey.seed,
-            batch=survey.batch,
-            worker=WORKER,
-        )
-    sonar = Gaussian(sea.roots, noise=survey.deviation)
-    # where these pings are in the log already, telling them again changes nothing
-    study.tell(Result(point=x, value=y, reason="pilot") for x, y in zip(*_pilot(sea, survey), strict=True))
-    while (done := study.ledger.samples) < survey.pings:
+    with quiet():  # then the numbers are the same for every number of cores
+        study = _opened(hills, survey, storage) or _created(hills, survey, storage)
+        while not audits_of(study.ledger) and (done := study.ledger.samples) < survey.measurements:
+            if watch is not None:
+                watch(done)
+            tickets = study.ask()
+            if tickets.stop is not None:
+                break
+            study.tell(_measured(hills, survey, ((ticket.number, ticket.point) for ticket in tickets)))
         if watch is not None:
-            watch(label, done)
-        tickets = study.ask()
-        if tickets.stop is not None:
-            break
-        # one generator for each ticket: a ping says the same whenever the campaign was stopped and goes on
-        draws = [np.random.default_rng([survey.seed, ticket.number, SONAR]) for ticket in tickets]
-        pings = [sonar.measure(np.array([t.point]), rng)[0] for t, rng in zip(tickets, draws, strict=True)]
-        study.tell(tickets.measured(pings))
-    if watch is not None:
-        watch(label, survey.pings)
+            watch(survey.measurements)
+        _audit(study, hills, survey)
     return study
 
 
-def pilot_of(sea: Sea) -> Indices:
-    """Cells that are spread out."""
-    return spread(sea.places, min(PILOT, sea.n), np.empty(0, dtype=np.int64))
+def _audit(study: Study, hills: Hills, survey: Survey) -> None:
+    """Audit the declared cells, if there are any, or complete the audit that was begun."""
+    if not audits_of(study.ledger) and decided(study.labels).any():
+        study.audit(AUDITED, declared=True, tolerance=TOLERANCE)
+    ledger = study.ledger
+    for audit in audits_of(ledger)[:1]:
+        still = [number for number in audit.tickets if ledger.fate[number - 1] == Fate.OPEN]
+        study.tell(_measured(hills, survey, ((number, int(ledger.point[number - 1])) for number in still)))
 
 
-def _pilot(sea: Sea, survey: Survey) -> tuple[list[int], list[float]]:
-    """Cells, and what the pings there say."""
-    at = pilot_of(sea)
-    values = Gaussian(sea.roots, noise=survey.deviation).measure(at, np.random.default_rng([survey.seed, 0, SONAR]))
-    return at.tolist(), values.tolist()
+def _measured(hills: Hills, survey: Survey, tickets: Iterable[tuple[int, int]]) -> Iterator[Result]:
+    """What the instrument says for pairs of a ticket and its point.
+
+    Each ticket has a generator of its own: its value does not depend on when the campaign was stopped.
+    """
+    instrument = Gaussian(hills.heights, noise=survey.noise)
+    for number, point in tickets:
+        (value,) = instrument.measure(np.array([point]), np.random.default_rng([survey.seed, number, INSTRUMENT]))
+        yield Result(ticket=number, point=point, value=float(value))
 
 
-@lru_cache(maxsize=1)  # all campaigns have the same one
-def problem_of(sea: Sea, survey: Survey) -> Problem:
-    """With the kernel and the mean that make the pilot likeliest."""
-    at, values = _pilot(sea, survey)
-    start = float(np.ptp(sea.places, axis=0).max()) / 4
-    tried = []
-    for nu in ROUGHNESS:
-        domain = Domain(sea.places, Matern(start, nu=nu), names=NAMES)
-        with warnings.catch_warnings():  # a study doubts its kernel by itself, with more data than these
-            warnings.simplefilter("ignore", AssumptionWarning)
-            tried.append(hyperparameters.fit(domain, at, values, noise=survey.deviation, restarts=STARTS))
-    best = max(tried, key=lambda found: found.log_likelihood)
-    return Problem(best.domain(domain), goal=Threshold(survey.level), noise=survey.deviation, mean=best.mean)
+def _created(hills: Hills, survey: Survey, storage: Storage) -> Study:
+    domain = Domain(hills.places, names=NAMES)
+    problem = Problem(domain, goal=Threshold(survey.level), fit=("kernel", "noise", "mean"))
+    return Study.create(storage, survey.name, problem, seed=survey.seed, batch=survey.batch, worker=WORKER)
 
 
-def _opened(sea: Sea, survey: Survey, label: str, storage: Storage) -> Study | None:
-    """The campaign as it is in the store, if it is there."""
-    name = survey.name_of(label)
+def _opened(hills: Hills, survey: Survey, storage: Storage) -> Study | None:
+    """The study as it is in the store; None if it is not there."""
     try:
-        if name not in storage.names():
+        if survey.name not in storage.names():
             return None
-    except InputError:  # nothing is stored there yet; if anything else is wrong, making the study says so again
+    except InputError:  # nothing is stored there yet; if anything else is wrong, creating the study says so again
         return None
-    study = Study.open(storage, name, worker=WORKER)
+    study = Study.open(storage, survey.name, worker=WORKER)
     made = study.ledger.created
-    given = (made.method, made.seed, made.batch, study.ledger.goal, made.problem["noise"])
-    wanted = (LABELS[label], survey.seed, survey.batch, Threshold(survey.level), survey.deviation)
-    if given != wanted or not np.array_equal(made.points, sea.places):
-        raise InputError("store", f"one with another study {name!r}", "give another one")
+    given, wanted = (made.seed, made.batch, study.ledger.goal), (survey.seed, survey.batch, Threshold(survey.level))
+    if given != wanted or not np.array_equal(made.points, hills.places):
+        raise InputError("store", f"one with another study {survey.name!r}", "give another one")
     return study
