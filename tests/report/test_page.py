@@ -18,6 +18,7 @@ from superlevel.report.page import POINTS, SHOWN, SUGGESTED, page
 from superlevel.report.reliability import compare
 from superlevel.report.stopping import Stopping
 from tests.report.test_campaign import bare, example, lattice
+from tests.report.test_probabilities import likely
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 ODD = '<b>&"'
@@ -107,6 +108,8 @@ CAMPAIGNS = {
     "profile": example(np.linspace(0, 1, 30)[:, None]),
     "ranking": example(np.random.default_rng(0).random((40, 9))),
     "bars": example(np.random.default_rng(0).random((40, 3)), mean=None, lower=None, upper=None),
+    "probabilities": likely(lattice(8, 7)),
+    "probabilities of levels": likely(np.random.default_rng(0).random((30, 2)), 0.5, 0.75, 1.0),
     "bare": bare(lattice(3, 3)),
     "one": bare(np.zeros((1, 2))),
 }
@@ -142,7 +145,7 @@ def test_every_picture_is_told_in_words_and_refers_to_itself_only(campaign: Camp
         assert attributes["role"] == "img"
         assert attributes["aria-label"]
     drawn = campaign.stopping is not None and bool((campaign.stopping.decided > 0).any())
-    pictures = 1 + (len(campaign.progress) > 1) + drawn + bool(campaign.reliability)
+    pictures = 1 + (len(campaign.progress) > 1) + drawn + bool(campaign.reliability) + (campaign.chances is not None)
     assert len(reader.all("img")) + len(reader.all("svg")) == pictures
     names = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
     assert len(set(names)) == len(names)

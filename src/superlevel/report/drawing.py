@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,20 +13,15 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch
-from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
-from scipy.spatial import cKDTree
 
 from superlevel.arrays import Array, Indices
 from superlevel.report.campaign import Campaign
-from superlevel.report.classes import drawn
+from superlevel.report.cells import Grid, Plane, as_plane, outline, rectangles, ticks
+from superlevel.report.classes import Class, drawn
 
 RANKED = 200  # points of a ranking: more would be thinner than a line
-ALIKE = 3.0  # extents whose ratio is at most this are drawn to one scale
-RAYS = 24  # corners of the cell of a scattered point
-PART = 0.93  # of the cell of a scattered point that is filled, so that it is seen as one
-NEIGHBOURS = 20  # points that a scattered cell is bounded by
 WIDTH = 5.4  # of the plot, in inches
 LARGEST = 170.0  # area of the dot of the point that was measured most, in squares of 1/72 inch
 
@@ -54,130 +48,55 @@ def draw(campaign: Campaign) -> Figure:
 
 
 def _draw_map(campaign: Campaign) -> Figure:
-    extent = np.ptp(campaign.points, axis=0)
-    alike = bool(extent.min() > 0 and extent.max() <= ALIKE * extent.min())
-    grid = _as_grid(campaign.points)
-    cells = _around(campaign.points, extent, alike) if grid is None else grid.cells
-    low, high = cells.min(axis=(0, 1)), cells.max(axis=(0, 1))
-    tallness = float(np.divide(*(high - low)[::-1])) if alike else 0.78 if extent[1] > 0 else 0.3
-    height = WIDTH * tallness
-    figure = Figure(figsize=(WIDTH + 2.5, height + 0.9), layout="constrained")
+    plane = as_plane(campaign.points)
+    figure = Figure(figsize=(WIDTH + 2.5, WIDTH * plane.tallness + 0.9), layout="constrained")
     axes = figure.subplots()
-    _fill(axes, cells, campaign)
+    fill(axes, plane.cells, drawn(campaign))
     handles = _label_handles(campaign)
-    crossed = () if grid is None else _draw_levels(axes, grid, campaign)
+    crossed = () if plane.grid is None else _draw_levels(axes, plane.grid, campaign)
     if crossed:
         which = f"level{'s' * (len(crossed) > 1)} {', '.join(f'{level:.4g}' for level in crossed)}"
         handles.append(Line2D([], [], color="black", linewidth=1.1, label=f"mean at the {which}"))
-    spacing = 72 * (WIDTH * height / len(np.unique(campaign.points, axis=0))) ** 0.5
+    spacing = plane.spacing(WIDTH)
     handles += _draw_measured(axes, campaign, campaign.points, spacing=spacing)
     handles += _draw_next(axes, campaign, campaign.points, area=float(np.clip((0.9 * spacing) ** 2, 18.0, 36.0)))
-    limits = np.stack([low - 0.01 * (high - low), high + 0.01 * (high - low)], axis=1)
-    axes.set(xlim=limits[0], ylim=limits[1])
-    _name(axes, *campaign.names)
-    for axis, coordinate in zip((axes.xaxis, axes.yaxis), campaign.points.T, strict=True):
-        if np.ptp(coordinate) == 0:
-            axis.set_ticks(coordinate[:1])
+    frame_map(axes, plane, campaign.points)
+    name_axes(axes, *campaign.names)
     _finish(figure, campaign, handles)
-    if alike:
-        _fit(figure, axes, tallness)
+    if plane.alike:
+        fit(figure, [axes], plane.tallness)
     return figure
 
 
-def _fit(figure: Figure, axes: Axes, tallness: float) -> None:
-    """One scale for both coordinates, by the height of the figure.
+def frame_map(axes: Axes, plane: Plane, points: Array) -> None:
+    """Limits, and one tick where a coordinate has one value."""
+    first, second = plane.limits
+    axes.set(xlim=first, ylim=second)
+    for axis, coordinate in zip((axes.xaxis, axes.yaxis), points.T, strict=True):
+        if np.ptp(coordinate) == 0:
+            axis.set_ticks(coordinate[:1])
+
+
+def fit(figure: Figure, panels: Sequence[Axes], tallness: float, *, rows: int = 1) -> None:
+    """One scale for both coordinates, by the height of the figure; the panels are alike.
 
     An equal aspect alone lets labels run out of the figure where constrained layout has made the plot nearly fit.
     """
     figure.draw_without_rendering()
-    width, height = figure.get_size_inches() * axes.get_position().size
-    figure.set_figheight(figure.get_figheight() + tallness * width - height)
-    axes.set_aspect("equal")
+    width, height = figure.get_size_inches() * panels[0].get_position().size
+    figure.set_figheight(figure.get_figheight() + rows * (tallness * width - height))
+    for axes in panels:
+        axes.set_aspect("equal")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Ticks:
-    """The values of one coordinate on a grid."""
-
-    places: Array
-    """(k,) increasing; those that no point has are there as well, where steps are even."""
-    index: Indices
-    """(n,) which of them each point has."""
-    sides: Array
-    """(k, 2) where their cells begin and end."""
-    even: bool
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Grid:
-    first: _Ticks
-    second: _Ticks
-
-    @property
-    def cells(self) -> Array:
-        """(n, 4, 2) corners."""
-        return _rectangles(self.first.sides[self.first.index], self.second.sides[self.second.index])
-
-
-def _as_grid(points: Array) -> _Grid | None:
-    """The grid that the points are on, with or without holes; None for scattered points."""
-    grid = _Grid(first=_ticks(points[:, 0]), second=_ticks(points[:, 1]))
-    nodes = grid.first.places.size * grid.second.places.size
-    filled = len(np.unique(grid.first.index * grid.second.places.size + grid.second.index))
-    enough = 0.2 if grid.first.even and grid.second.even else 0.6  # any points are on some uneven grid
-    return grid if filled >= enough * nodes else None
-
-
-def _ticks(values: Array) -> _Ticks:
-    order = np.argsort(values, kind="stable")
-    new = np.diff(values[order]) > 1e-9 * np.ptp(values)
-    index = np.empty(values.size, dtype=np.int64)
-    index[order] = np.concatenate([[0], np.cumsum(new)])
-    places = values[order][np.concatenate([[True], new])]
-    if places.size == 1:
-        half = max(0.5, 0.05 * abs(places[0]))
-        return _Ticks(places=places, index=index, sides=places[:, None] + [-half, half], even=True)
-    steps = np.diff(places)
-    multiples = np.rint(steps / steps.min())
-    # Coordinates that were rounded to a few digits are on an even grid, too.
-    if np.abs(steps / steps.min() - multiples).max() < 0.05 and multiples.sum() <= 4 * places.size:
-        places = np.linspace(places[0], places[-1], int(multiples.sum()) + 1)
-        half = 0.5 * (places[1] - places[0])
-        index = np.concatenate([[0], np.cumsum(multiples)]).astype(np.int64)[index]
-        return _Ticks(places=places, index=index, sides=places[:, None] + [-half, half], even=True)
-    middles = 0.5 * (places[1:] + places[:-1])
-    ends = np.concatenate([[2 * places[0] - middles[0]], middles, [2 * places[-1] - middles[-1]]])
-    return _Ticks(places=places, index=index, sides=np.column_stack([ends[:-1], ends[1:]]), even=False)
-
-
-def _around(points: Array, extent: Array, alike: bool) -> Array:
-    """(n, RAYS, 2) corners of what is nearer to each point than to any other, and not far from it."""
-    scale = np.full(2, extent.max()) if alike else np.where(extent > 0, extent, 1.0)
-    places, index = np.unique(points / scale, axis=0, return_inverse=True)
-    distances, near = cKDTree(places).query(places, k=min(len(places), NEIGHBOURS + 1))
-    reach = float(np.clip(2.4 * np.median(distances[:, 1]), 0.015, 0.06))
-    towards = places[near[:, 1:]] - places[:, None]
-    angles = 2 * np.pi * np.arange(RAYS) / RAYS
-    cells = np.empty((len(places), RAYS, 2))
-    for at, ray in enumerate(np.column_stack([np.cos(angles), np.sin(angles)])):
-        along = towards @ ray
-        # |d|^2 / 2 <d, ray> is how far away a ray meets the line halfway to a neighbour
-        meets = np.where(along > 0, distances[:, 1:] ** 2 / (2 * np.where(along > 0, along, 1.0)), np.inf)
-        cells[:, at] = places + PART * np.minimum(reach, meets.min(axis=1))[:, None] * ray
-    return np.asarray(cells[index.reshape(-1)] * scale)
-
-
-def _draw_levels(axes: Axes, grid: _Grid, campaign: Campaign) -> tuple[float, ...]:
+def _draw_levels(axes: Axes, grid: Grid, campaign: Campaign) -> tuple[float, ...]:
     """The levels at which there is a line where the mean is; matplotlib warns of one that is nowhere."""
-    mean = campaign.mean
-    nodes = np.full((grid.second.places.size, grid.first.places.size), np.nan)
-    if mean is None or min(nodes.shape) < 2:
+    mean, places = campaign.mean, (grid.first.places, grid.second.places)
+    if mean is None or min(each.size for each in places) < 2:
         return ()
     crossed = tuple(level for level in campaign.levels if (mean > level).any() and (mean < level).any())
     if crossed:
-        nodes[grid.second.index, grid.first.index] = mean
-        values = np.ma.masked_invalid(nodes)
-        axes.contour(grid.first.places, grid.second.places, values, crossed, colors="black", linewidths=1.1)
+        axes.contour(*places, grid.nodes(mean), crossed, colors="black", linewidths=1.1)
     return crossed
 
 
@@ -185,9 +104,9 @@ def _draw_levels(axes: Axes, grid: _Grid, campaign: Campaign) -> tuple[float, ..
 
 
 def _draw_profile(campaign: Campaign) -> Figure:
-    ticks = _ticks(campaign.points[:, 0])
+    found = ticks(campaign.points[:, 0])
     chosen = np.argsort(campaign.points[:, 0], kind="stable")
-    sides = ticks.sides[ticks.index[chosen]]
+    sides = found.sides[found.index[chosen]]
     return _draw_along(campaign, chosen, campaign.points[chosen, 0], sides, name=campaign.names[0])
 
 
@@ -219,13 +138,13 @@ def _draw_along(
     handles += _draw_measured(axes, campaign, places, spacing=9.0)
     places[chosen, 1] = 1.6
     handles += _draw_next(strip, campaign, places, marker="d")
-    _fill(strip, _rectangles(sides, np.tile([0.0, 0.9], (len(at), 1))), campaign, chosen)
+    fill(strip, rectangles(sides, np.tile([0.0, 0.9], (len(at), 1))), drawn(campaign), chosen)
     axes.set_xlim(sides.min(), sides.max())
     axes.tick_params(labelbottom=False)
     strip.set(ylim=(0.0, 2.2 if campaign.next.size else 0.9), yticks=[])
     strip.spines[["left", "top", "right"]].set_visible(False)
-    _name(axes, "", "f")
-    _name(strip, name, "")
+    name_axes(axes, "", "f")
+    name_axes(strip, name, "")
     _finish(figure, campaign, handles)
     return figure
 
@@ -241,7 +160,7 @@ def _draw_known(axes: Axes, campaign: Campaign, chosen: Indices, at: Array, side
         if sides is None:
             lines.append(axes.fill_between(at, lower, upper, fc="0.91", ec="0.55", lw=0.8, label="interval"))
         else:
-            _fill(axes, _rectangles(sides, np.column_stack([lower, upper])), campaign, chosen)
+            fill(axes, rectangles(sides, np.column_stack([lower, upper])), drawn(campaign), chosen)
     if campaign.mean is not None:
         lines += axes.plot(at, campaign.mean[chosen], "-" if len(at) > 1 else "_", color="0.15", lw=1.3, label="mean")
     for level in campaign.levels:
@@ -295,7 +214,7 @@ def _draw_bars(campaign: Campaign) -> Figure:
     axes.set_xlim(0, 1.75 * max(group.size for group in groups))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.spines[["top", "right"]].set_visible(False)
-    _name(axes, "points", "")
+    name_axes(axes, "points", "")
     _finish(figure, campaign, [])
     return figure
 
@@ -303,19 +222,15 @@ def _draw_bars(campaign: Campaign) -> Figure:
 # --- what all of them have
 
 
-def _fill(axes: Axes, cells: Array, campaign: Campaign, chosen: Indices | None = None) -> None:
-    """The cells (m, k, 2) of all or of the chosen points, those of one class as one patch: then no seams show."""
-    groups = drawn(campaign)
+def fill(axes: Axes, cells: Array, groups: Sequence[Class], chosen: Indices | None = None) -> None:
+    """The cells (m, c, 2) of all or of the chosen points, those of one class as one patch."""
     hatched = [group for group in groups if group.hatch]  # last: where points coincide, what is undecided is seen
     for group in [*(group for group in reversed(groups) if not group.hatch), *hatched]:
         corners = cells[group.points if chosen is None else group.points[chosen]]
         if len(corners):
-            closed = np.concatenate([corners, corners[:, :1]], axis=1)
-            codes = np.full(closed.shape[:2], Path.LINETO, dtype=Path.code_type)
-            codes[:, 0], codes[:, -1] = Path.MOVETO, Path.CLOSEPOLY
-            path = Path(closed.reshape(-1, 2), codes.reshape(-1))
             # limits are set by hand: matplotlib takes seconds to find those of thousands of cells
-            axes.add_artist(PathPatch(path, label=group.name, zorder=1, in_layout=False, **group.look()))
+            patch = PathPatch(outline(corners), label=group.name, zorder=1, in_layout=False, **group.look())
+            axes.add_artist(patch)
 
 
 def _label_handles(campaign: Campaign) -> list[Artist]:
@@ -338,7 +253,7 @@ def _draw_measured(axes: Axes, campaign: Campaign, places: Array, *, spacing: fl
     axes.scatter(first, second, areas(counts), MEASURED, label="measured", **DOT)
     told = np.unique([counts[-1], round(float(counts[-1] * counts[0]) ** 0.5), counts[0]])
     return [
-        _mark("o", area, MEASURED, DOT, label=f"{count:,} measurement{'s' * (count > 1)}")
+        as_mark("o", area, MEASURED, DOT, label=f"{count:,} measurement{'s' * (count > 1)}")
         for count, area in zip(told.tolist(), areas(told), strict=True)
     ]
 
@@ -352,37 +267,33 @@ def _draw_next(axes: Axes, campaign: Campaign, places: Array, *, marker: str = "
     faces = [NEXT if several else "none" for several in repeats[order] > 1]
     first, second = places[points[order]].T
     axes.scatter(first, second, area, faces, marker=marker, label="next batch", **DIAMOND)
-    handles: list[Artist] = [_mark(marker, area, "none", DIAMOND, label=f"next batch ({campaign.next.size:,})")]
+    handles: list[Artist] = [as_mark(marker, area, "none", DIAMOND, label=f"next batch ({campaign.next.size:,})")]
     if (repeats > 1).any():
-        handles.append(_mark(marker, area, NEXT, DIAMOND, label="more than once"))
+        handles.append(as_mark(marker, area, NEXT, DIAMOND, label="more than once"))
     return handles
 
 
-def _mark(marker: str, area: float, face: str, look: Mapping[str, Any], *, label: str) -> Line2D:
+def as_mark(marker: str, area: float, face: str, look: Mapping[str, Any], *, label: str) -> Line2D:
     """What a legend shows of a scatter."""
     style: dict[str, Any] = {"mfc": face, "mec": look["edgecolor"], "mew": look["linewidth"], "linestyle": "none"}
     return Line2D([], [], marker=marker, ms=area**0.5, label=label, **style)
 
 
-def _rectangles(sides: Array, heights: Array) -> Array:
-    """(m, 4, 2) corners, from where they begin and end (m, 2) in either coordinate."""
-    return np.stack([sides[:, [0, 1, 1, 0]], heights[:, [0, 0, 1, 1]]], axis=2)
-
-
-def _name(axes: Axes, first: str, second: str) -> None:
+def name_axes(axes: Axes, first: str, second: str, *, across: int = 70, up: int = 36) -> None:
+    """The names of the coordinates, as they are, in lines of so many letters."""
     axes.tick_params(labelsize=9)
-    axes.set_xlabel(_line(first, 70), parse_math=False)
-    axes.set_ylabel(_line(second, 36), parse_math=False)
+    axes.set_xlabel(as_line(first, across), parse_math=False)
+    axes.set_ylabel(as_line(second, up), parse_math=False)
 
 
 def _finish(figure: Figure, campaign: Campaign, handles: Sequence[Artist]) -> None:
     """Title and legend, both outside of the data."""
-    figure.suptitle(_line(f"{campaign.name}: {campaign.question}", 60), fontsize=11.5, parse_math=False)
+    figure.suptitle(as_line(f"{campaign.name}: {campaign.question}", 60), fontsize=11.5, parse_math=False)
     if handles:
         figure.legend(handles=handles, loc="outside right center", fontsize=9, frameon=False, labelspacing=0.75)
 
 
-def _line(text: str, width: int) -> str:
+def as_line(text: str, width: int) -> str:
     """The text in lines of some width, without what the font cannot write: matplotlib would warn of it."""
     font = get_font(findfont(FontProperties()))
     known = "".join(letter if font.get_char_index(ord(letter)) else "?" for letter in " ".join(text.split()))

@@ -17,6 +17,7 @@ from superlevel.report.classes import drawn
 from superlevel.report.decided import stopping_section
 from superlevel.report.drawing import draw
 from superlevel.report.markup import Label, Numeral, number, picture, section, several, table, text
+from superlevel.report.probabilities import probability_figure
 from superlevel.report.progress import progress_section
 from superlevel.report.reliability_diagram import reliability_section
 
@@ -40,6 +41,7 @@ p { margin: .4rem 0; }
 figure { margin: 1rem 0; }
 figure, tr, .doubts { break-inside: avoid; }
 figure svg, figure img { width: 100%; height: auto; max-height: 240mm; display: block; }
+figcaption { font-size: .92rem; color: #444; margin-top: .3rem; }
 figure.drawn * { stroke-linejoin: round; stroke-linecap: butt; }
 figure.progress svg, figure.decided svg, figure.decided img { max-width: 42rem; }
 .wide { overflow-x: auto; }
@@ -68,6 +70,7 @@ def page(campaign: Campaign, statement: Sequence[tuple[str, str, str]] = ()) -> 
         f'<p class="counts">{text(_counts(campaign))}</p>',
         _doubts(campaign.doubts),
         f'<figure class="drawn">{picture(draw(campaign), alt=_alt(campaign))}</figure>',
+        probability_figure(campaign),
         section("Facts", table((), campaign.facts)) if campaign.facts else "",
         progress_section(campaign),
         stopping_section(campaign.stopping),

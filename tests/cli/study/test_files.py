@@ -6,9 +6,14 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
+from superlevel.report import probabilities
+from superlevel.report.campaign import Campaign
+from superlevel.report.probabilities import draw_probabilities
 from superlevel.study import Result, Study
 from superlevel.study.events import chained
 from superlevel.study.stopping import stopping
@@ -107,6 +112,87 @@ def test_a_picture_is_written(measured: Terminal, suffix: str) -> None:
     if suffix == "png":
         with Image.open(out) as image:
             assert image.width > 300
+
+
+# --- probabilities
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+def test_a_picture_of_the_probabilities_is_another_one(measured: Terminal, suffix: str) -> None:
+    out = measured.folder / f"p.{suffix}"
+    assert f"wrote p.{suffix}" in measured.study("plot", "harbour", "--probability", "--out", out.name)
+    begins = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
+    assert out.read_bytes().startswith(begins[suffix])
+    measured.study("plot", "harbour", "--out", f"map.{suffix}")
+    assert out.read_bytes() != (measured.folder / f"map.{suffix}").read_bytes()
+
+
+def test_the_picture_has_the_probabilities_of_the_study(measured: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Campaign] = []
+
+    def noticed(campaign: Campaign) -> Figure:
+        drawn.append(campaign)
+        return draw_probabilities(campaign)
+
+    monkeypatch.setattr(probabilities, "draw_probabilities", noticed)
+    measured.study("plot", "harbour", "--out", "map.png")
+    assert not drawn
+    measured.study("plot", "harbour", "--probability", "--out", "p.png")
+    (campaign,) = drawn
+    np.testing.assert_array_equal(campaign.chances, Study.open(URL, "harbour").campaign().chances)
+
+
+def test_the_report_has_the_probabilities_with_the_number_that_is_expected_to_be_wrong(measured: Terminal) -> None:
+    measured.study("report", "harbour")
+    text = (measured.folder / "harbour.html").read_text(encoding="utf-8")
+    doubtful = Study.open(URL, "harbour").campaign().doubtful
+    assert doubtful is not None
+    assert (
+        "<figcaption>The probability of being above 20 at every point, decided or not; "
+        f"{doubtful.sum():.1f} of 36 points are expected to be on the other side than their likelier one.</figcaption>"
+    ) in text
+
+
+NO_MODEL = {"ridge": (*GIVEN, "--norm", 3), "rips": (*GIVEN, "--bound", 4, "--confidence", "rips")}
+
+
+@pytest.mark.parametrize("confidence", NO_MODEL)
+def test_without_a_model_that_is_said_before_anything_is_written(terminal: Terminal, confidence: str) -> None:
+    terminal.created("harbour", *NO_MODEL[confidence])
+    (terminal.folder / "p.png").write_text("mine")
+    ran = terminal("study", "plot", "harbour", "--probability", "--out", "p.png")
+    assert ran.code == 2
+    sentence = (
+        f"--probability is on, but the confidence {confidence} has no model of f and so no probabilities: "
+        "leave the option out, or create a study with --confidence posterior"
+    )
+    assert sentence in ran.err
+    assert (terminal.folder / "p.png").read_text() == "mine"
+    assert sorted(path.name for path in terminal.folder.iterdir()) == ["p.png", "points.csv", "superlevel.db"]
+
+
+def test_before_there_is_an_estimate_that_is_said(terminal: Terminal) -> None:
+    for name, options, left in (
+        ("sea", ("--threshold", 20), "20 more measurements of the pilot"),
+        ("top", ("--fraction-of-max", 0.1, *GIVEN[2:6]), "the first measurement"),
+    ):
+        terminal.created(name, *options)
+        ran = terminal("study", "plot", name, "--probability", "--out", "p.png")
+        assert ran.code == 2
+        remedy = f"leave the option out until the study has {left}"
+        assert f"--probability is on, but there is no estimate of f yet: {remedy}" in ran.err
+        assert not (terminal.folder / "p.png").exists()
+        terminal.study("plot", name, "--out", "map.png")
+
+
+def test_the_help_of_plot_says_what_probabilities_are_and_who_has_none(terminal: Terminal) -> None:
+    shown = " ".join(terminal("study", "plot", "--help").out.replace("│", " ").split())
+    assert "--probability" in shown
+    assert "the probability of being above each level at every point, decided or not" in shown
+    assert "ridge and rips have no model of f" in shown
+
+
+# --- whole or not at all
 
 
 def test_the_page_is_called_like_the_study_with_nothing_that_a_folder_would_mind(terminal: Terminal) -> None:
