@@ -16,8 +16,11 @@ from superlevel.averaging.families import Given, OfSmoothness
 from superlevel.averaging.metrics import metrics
 from superlevel.averaging.mixture import averaged
 from superlevel.averaging.structures import (
+    FINER_SCATTER,
     LENGTHS,
     REPLICATES,
+    ROUGH,
+    SCATTER,
     SMOOTHNESS,
     SPREAD,
     TYPICAL,
@@ -201,6 +204,16 @@ def test_priors_of_smoothness_roughness_and_noise_are_probabilities(noise_is_giv
         by_length[family.length] += math.exp(structure.log_prior)
     densities = {length: math.exp(-0.5 * (math.log(length / TYPICAL) / SPREAD) ** 2) for length in LENGTHS}
     assert by_length == pytest.approx(densities)
+
+
+@pytest.mark.parametrize("noise_is_given", [True, False])
+def test_scatter_is_a_rough_part_that_is_less_than_f_and_noise(noise_is_given: bool) -> None:
+    listed = list(grid(world().metrics, noise_is_given=noise_is_given))
+    assert all(0.0 <= structure.rough < 1.0 and structure.noise > 0.0 for structure in listed)
+    sizes = FINER_SCATTER if noise_is_given else SCATTER
+    sums = np.array([structure.rough + structure.noise for structure in listed])
+    assert np.abs(sums[:, None] - np.array(list(sizes))).min(axis=1).max() < 1e-12
+    assert len({(structure.rough, structure.noise) for structure in listed}) == len(sizes) * len(ROUGH)
 
 
 def test_a_singular_structure_is_left_out() -> None:

@@ -12,6 +12,7 @@ with its own maximum.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -53,7 +54,7 @@ class Candidates:
     mean: float | None
     """The mean where it is given."""
     metrics: tuple[Metric, ...]
-    """None where the kernel is given."""
+    """Empty where the kernel is given."""
     by_levels: bool
     """Whether f is compared with levels, and not with its own maximum."""
 
@@ -112,16 +113,17 @@ def likely(candidates: Candidates, data: Data, counts: Array) -> list[Part]:
     if not candidates.metrics:
         return [_given(candidates, data, counts)]
     plain = candidates.standardised(data.values)
+    screened = _screened(candidates, data, counts, plain)
     if not candidates.transformed:
-        return [_compared(candidates, data, counts, plain)]
-    near = _near(candidates, data, counts, plain)
-    parts = [_compared(candidates, data, counts, warp) for warp in near]
-    weighed = [
-        part._replace(log_evidence=part.log_evidence + _log_prior(part.warp) + part.warp.log_slopes(data.values))
-        for part in parts
-    ]
-    weighed.sort(key=lambda part: -part.log_evidence)
-    return [part for part in weighed if part.log_evidence > weighed[0].log_evidence + math.log(NEGLIGIBLE)]
+        return [_compared(candidates, data, counts, plain, screened)]
+    parts = []
+    for warp in _near(candidates, data, counts, (plain, *warps.candidates(data.values)), _best(screened, TRIED)):
+        known = screened if warp is plain else _screened(candidates, data, counts, warp)
+        part = _compared(candidates, data, counts, warp, known)
+        log = part.log_evidence + _log_prior(warp) + warp.log_slopes(data.values)
+        parts.append(part._replace(log_evidence=log))
+    parts.sort(key=lambda part: -part.log_evidence)
+    return [part for part in parts if part.log_evidence > parts[0].log_evidence + math.log(NEGLIGIBLE)]
 
 
 def _given(candidates: Candidates, data: Data, counts: Array) -> Part:
@@ -136,30 +138,35 @@ def _given(candidates: Candidates, data: Data, counts: Array) -> Part:
     return Part(0.0, warp, candidates, structures)
 
 
-def _near(candidates: Candidates, data: Data, counts: Array, plain: Warp) -> list[Warp]:
-    """The transforms that come near the likeliest, by the structures that are likely without one."""
-    few, fewer = some(data, STRETCHED), some(data, FEW)
-    screened = evidences(candidates.summary(data[fewer], counts[fewer], plain), list(candidates.structures))
-    structures = _best(screened, TRIED)
+def _screened(candidates: Candidates, data: Data, counts: Array, warp: Warp) -> Evidences:
+    """The evidence of every structure, from some of the points."""
+    few = some(data, FEW)
+    return evidences(candidates.summary(data[few], counts[few], warp), list(candidates.structures))
+
+
+def _near(
+    candidates: Candidates, data: Data, counts: Array, tried: Sequence[Warp], structures: list[Structure]
+) -> list[Warp]:
+    """The transforms that come near the likeliest, by some structures and some of the points."""
+    few = some(data, STRETCHED)
     found = []
-    for warp in (plain, *warps.candidates(data.values)):
+    for warp in tried:
         evidence = _total(evidences(candidates.summary(data[few], counts[few], warp), structures))
         found.append((evidence + _log_prior(warp) + warp.log_slopes(data.values[few]), warp))
     found.sort(key=lambda pair: -pair[0])
     return [warp for log, warp in found[:TRANSFORMS] if log > found[0][0] - NEAR]
 
 
-def _compared(candidates: Candidates, data: Data, counts: Array, warp: Warp) -> Part:
-    """What all measurements say with this transform, of the families that they find likely.
+def _compared(candidates: Candidates, data: Data, counts: Array, warp: Warp, screened: Evidences) -> Part:
+    """The evidence of the likeliest families with this transform, from all measurements.
 
     Some of the points choose one structure of each family. All points compare those, and then all structures of the
     best families.
     """
     few, fewer = some(data, STRETCHED), some(data, FEW)
-    screened = evidences(candidates.summary(data[fewer], counts[fewer], warp), list(candidates.structures))
     more = candidates.stretched(candidates.summary(data[few], counts[few], warp), _best(screened, TRIED))
     added = [structure for structure in more.structures if structure not in candidates.structures]
-    screened += evidences(more.summary(data[fewer], counts[fewer], warp), added)
+    screened = screened + evidences(more.summary(data[fewer], counts[fewer], warp), added)
     everything = more.summary(data, counts, warp)
     leading = evidences(everything, _best(_one_of_each_family(screened), LEADING))
     families = {structure.family for structure in _best(leading, FAMILIES)}

@@ -41,7 +41,8 @@ IMPOSSIBLE = 1e25  # minus log p where V is singular
 def stretched(summary: Summary, structure: Structure, family: OfSmoothness) -> Metric:
     """The metric of ``family``, with the most probable length for each coordinate; ``structure`` is of that family."""
     metric = summary.metrics[family.metric]
-    search = _Search(summary=summary, structure=structure, family=family, units=metric.scaled(_points(summary)))
+    units = metric.scaled(summary.domain.points[summary.points])
+    search = _Search(summary=summary, structure=structure, family=family, units=units)
     start = np.zeros(search.units.shape[1])
     found = minimize(
         search.loss,
@@ -54,10 +55,6 @@ def stretched(summary: Summary, structure: Structure, family: OfSmoothness) -> M
     factors = metric.factors.copy()
     factors[factors > 0] *= np.exp(found.x)
     return Metric(factors=factors, log_prior=metric.log_prior + search.log_volume(found.x), stretched=True)
-
-
-def _points(summary: Summary) -> Array:
-    return np.asarray(summary.domain.points[summary.points])
 
 
 class _At(NamedTuple):

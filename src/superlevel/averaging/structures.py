@@ -75,11 +75,15 @@ def grid_of_noise(variances: Sequence[float]) -> list[Structure]:
 
 
 def _members(family: Family, scatter: dict[float, float], rough: dict[float, float]) -> list[Structure]:
-    """A structure for each scatter, rough part and noise together, and for each part of it that is rough."""
-    return [
-        Structure(family, part * size, (1.0 - part) * size, family.log_prior + math.log(one) + math.log(other))
-        for (size, one), (part, other) in product(scatter.items(), rough.items())
-    ]
+    """A structure for each scatter, which is the rough part and the noise together, and for each part that is rough.
+
+    The rough part is less than the variance of f, which is 1. If the scatter is more, the rest of it is noise.
+    """
+    found = []
+    for (size, one), (part, other) in product(scatter.items(), rough.items()):
+        own = part * min(size, 1.0)
+        found.append(Structure(family, own, size - own, family.log_prior + math.log(one) + math.log(other)))
+    return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
