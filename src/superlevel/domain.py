@@ -103,6 +103,8 @@ class Domain:
         right = left if columns is None else self._indices(columns)
         if self.kernel is None:
             return self.points[left] @ self.points[right].T
+        if columns is None and len(np.unique(left)) == len(left):  # symmetric: scikit-learn computes half of it
+            return np.array(self.kernel(self.points[left]), dtype=np.float64)
         block = np.array(self.kernel(self.points[left], self.points[right]), dtype=np.float64)
         # scikit-learn's k(X, Y) has no WhiteKernel part even where X and Y share a row; only its k(X) and diag(X) have.
         above, beside = np.nonzero(left[:, None] == right)
@@ -208,7 +210,7 @@ def _check_kernel(domain: Domain) -> None:
     shape = (chosen.size, chosen.size)
     _evaluate(domain, domain.diagonal, (domain.n,))
     alone = _evaluate(domain, lambda: kernel(domain.points[chosen]), shape)
-    block = _evaluate(domain, lambda: domain.gram(chosen), shape)
+    block = _evaluate(domain, lambda: domain.gram(chosen, chosen), shape)  # as k(X, Y), which k(X) has to agree with
     slack = _RTOL * float(np.abs(block).max())
     if max(np.abs(block - alone).max(), np.abs(block - block.T).max()) > slack:
         remedy = "make k(X), k(X, X) and diag(X) agree and k(x, y) equal k(y, x)"

@@ -389,3 +389,5 @@ class Choice:
     certificate: Design | None = None
     forecast: Forecast | None = None
     """What is expected to be measured."""
+    checks: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """(k,) points that were drawn at random to check the model; the counts include them."""

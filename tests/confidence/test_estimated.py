@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.stats
 from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.arrays import Array
-from superlevel.confidence.estimated import DOUBT, ENOUGH, FAILED, RECENT, EstimatedBelief
+from superlevel.confidence.estimated import ENOUGH, FAILED, FREEDOM, RECENT, EstimatedBelief
 from superlevel.findings import Verdict
 from superlevel.records import Batch, State
 from tests.study.campaigns import FITTED, NAME, TRUTH, storage_of
@@ -107,16 +108,30 @@ def test_intervals_are_as_wide_as_the_comparisons_ask_for(measured: EstimatedBel
     belief = with_deviates(measured, size * signs)
     misfit = max(1.0, size * (1.0 - 0.5 / math.sqrt(2.0 * count)))
     assert belief.misfit == pytest.approx(misfit)
-    assert belief.scale == pytest.approx(misfit * math.sqrt(1.0 + (DOUBT / count) ** 6))
-    plain = belief.prediction.quantile(0.001)
-    wide = belief.prediction.quantile(0.001, belief.scale)
-    assert (wide < plain).all()
+    np.testing.assert_allclose(belief.scale, misfit * measured.local)
+    assert belief.freedom == pytest.approx(max(FREEDOM, count / 10))
+    t = scipy.stats.t(belief.freedom)
+    for level in (0.5, 0.8):  # the normal deviate of each probability becomes Student's t
+        normal = scipy.stats.norm.ppf(belief.prediction.below(level, belief.scale))
+        np.testing.assert_allclose(belief.below(level), t.cdf(np.clip(normal, -8, 8)), atol=1e-12)
+    lower = belief.bounds().lower  # what is below its interval has exactly the probability that is allowed
+    at = np.argsort(np.abs(lower - 0.8))[:5]
+    reached = [float(belief.below(float(lower[k]))[k]) for k in at]
+    np.testing.assert_allclose(reached, belief.tail, rtol=1e-4)
+
+
+def test_fewer_comparisons_make_wider_intervals(measured: EstimatedBelief) -> None:
+    signs = np.where(np.arange(300) % 2, 1.0, -1.0)
+    beliefs = [replace(with_deviates(measured, signs[:m]), confidence=sl.Posterior(beta=3)) for m in (40, 100, 300)]
+    widths = [(belief.bounds().upper - belief.bounds().lower) for belief in beliefs]
+    assert (widths[0] > widths[1]).all()
+    assert (widths[1] > widths[2]).all()
 
 
 def test_right_predictions_widen_little(measured: EstimatedBelief) -> None:
     """With 180 comparisons, by 4 % on average and hardly ever by more than 15 %."""
     rng = np.random.default_rng(1)
-    scales = [with_deviates(measured, rng.standard_normal(180)).scale for _ in range(300)]
+    scales = [with_deviates(measured, rng.standard_normal(180)).misfit for _ in range(300)]
     assert np.mean(scales) < 1.04
     assert np.quantile(scales, 0.95) < 1.15
 
@@ -146,14 +161,17 @@ def test_on_few_points_half_of_their_number_is_enough() -> None:
     small = sl.Problem(sl.Domain(PLACES[:30]), goal=sl.Threshold(0.8), fit=("kernel", "noise", "mean"))
     belief = belief_of(told(3, small)[1])
     assert belief.needed == 15
-    assert with_deviates(belief, np.ones(15)).scale == pytest.approx(math.sqrt(2.0))
+    assert with_deviates(belief, np.ones(15)).ready
+    assert not with_deviates(belief, np.ones(14)).ready
 
 
 def test_a_given_kernel_is_believed() -> None:
     given = sl.Problem(sl.Domain(PLACES, RBF(0.4)), goal=sl.Threshold(0.8), fit=("noise",))
     belief = belief_of(told(4, given)[1])
-    assert belief.scale == 1.0
+    assert (belief.scale == 1.0).all()
+    assert math.isinf(belief.freedom)
     assert belief.ready
+    np.testing.assert_array_equal(belief.below(0.8), belief.prediction.below(0.8))
 
 
 # --- rules

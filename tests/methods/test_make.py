@@ -265,7 +265,7 @@ def test_results_far_from_their_forecasts_widen_the_intervals_and_end_the_claims
         far = forecast.warp.inverse(forecast.means[at] + 30.0 * forecast.deviations[at])
         state, _ = method.update(state, Batch(points=plan.indices, values=far, plan=plan, whole=True))
         belief: Any = state.belief
-        widths.append(belief.scale)
+        widths.append(belief.misfit)
     assert widths[0] > 2.5
     assert state.belief.findings[0].verdict is Verdict.CONTRADICTED
     assert "nothing is declared while the fit fails this test" in state.belief.findings[0].sentence

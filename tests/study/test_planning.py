@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from superlevel.arrays import Array
 from superlevel.errors import InputError
 from superlevel.goals import ABOVE, BELOW
 from superlevel.pilots import spread
+from superlevel.report.campaign import CHECK
 from superlevel.study import Result, Study
 from superlevel.study import planning as module
 from superlevel.study.ledger import Fate
@@ -149,6 +151,24 @@ def test_every_plan_after_the_pilot_says_what_it_expects() -> None:
     assert last.forecast is not None
     assert len(last.forecast.means) == len(set(last.points))
     assert min(last.forecast.deviations) > 0
+
+
+def test_checks_are_in_the_log_and_say_so(tmp_path: Path) -> None:
+    places = np.linspace(0, 1, 120)
+    study = FITTED.create(problem=FITTED.problem(domain=sl.Domain(places)), batch=10)
+    truth = np.sin(6 * places)
+    while len(study.ledger.askings) < 4:
+        tickets = study.ask()
+        study.tell(tickets.measured(truth[tickets.indices]))
+    plans = [item.asked for item in study.ledger.askings]
+    assert [len(one.checks) for one in plans] == [0, 0, 1, 1]
+    assert all(set(one.checks) <= set(one.points) for one in plans)
+    tickets = study.ask()
+    (drawn,) = study.ledger.askings[-1].asked.checks
+    checked = {reason.point for reason in study.reasons() if reason.check}
+    assert checked == {drawn}
+    assert [ticket.point for ticket in study.view().tickets if ticket.check] == [drawn]
+    assert CHECK in study.report(tmp_path / "page.html").read_text()
 
 
 def test_the_results_of_a_plan_are_compared_with_its_forecast() -> None:

@@ -170,7 +170,7 @@ def test_a_forecast_without_any_doubt_is_sure(level: float, chance: float) -> No
 
 
 def test_the_view_and_the_report_have_it(tmp_path: Path) -> None:
-    study = fitted(5)
+    study = fitted(5, confidence=sl.Posterior(beta=8))  # which goes on measuring
     view = study.view()
     assert view.reliability == reliability(study.ledger) != ()
     assert StudyView.model_validate_json(view.model_dump_json()) == view

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from superlevel.arrays import Array, Indices
+from superlevel.averaging import local
 from superlevel.averaging.candidates import Candidates, likely
 from superlevel.averaging.data import NO_DATA, Data, some
 from superlevel.averaging.mixture import Mixture, averaged, likeliest
@@ -74,6 +75,12 @@ class Average:
     def left_out(self) -> Array:
         """(q,) how far each measured point is from what all others predict, as a normal deviate."""
         return probit(np.sum([weight * mixture.left_out() for weight, _, mixture in self.parts], axis=0))
+
+    def local_scales(self, deviates: Array) -> Array:
+        """(n,) how much rougher f is at each point of the domain than on average, from what `left_out` returned."""
+        known = self.mixture.summary
+        places = known.metrics[0].scaled(known.domain.points)
+        return local.scales(places[known.points], deviates, places)
 
 
 @one_thread

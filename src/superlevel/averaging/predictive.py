@@ -32,22 +32,22 @@ class Prediction:
     freedom: float
     """Degrees of freedom; infinite for the normal distribution."""
 
-    def below(self, values: Array | float, scale: float = 1.0) -> Array:
+    def below(self, values: Array | float, scale: Array | float = 1.0) -> Array:
         """(n,) weight times the probability of less than a value, with deviations multiplied by ``scale``."""
         return np.asarray(self.weights @ ndtr(self.deviates(values, scale)))
 
-    def density(self, values: Array, scale: float = 1.0) -> Array:
+    def density(self, values: Array, scale: Array | float = 1.0) -> Array:
         """(n,) the derivative of `below`, up to a factor 1 / sqrt(2 pi)."""
         wide = scale * self.deviations
         t = (values - self.means) / wide
         heights = np.exp(-0.5 * np.square(normal(t, self.freedom))) * normal_slope(t, self.freedom)
         return np.asarray(self.weights @ (heights / wide))
 
-    def deviates(self, values: Array | float, scale: float) -> Array:
+    def deviates(self, values: Array | float, scale: Array | float) -> Array:
         """(m, n) as normal deviates."""
         return normal((values - self.means) / (scale * self.deviations), self.freedom)
 
-    def quantiles(self, probability: float, scale: float = 1.0) -> Array:
+    def quantiles(self, probability: float, scale: Array | float = 1.0) -> Array:
         """(m, n) of each member."""
         return np.asarray(self.means + scale * self.deviations * student(float(ndtri(probability)), self.freedom))
 
@@ -72,11 +72,11 @@ class Predictive:
         """The same for some of the points only."""
         return Predictive(parts=tuple((warp, part.at(points)) for warp, part in self.parts))
 
-    def below(self, values: Array | float, scale: float = 1.0) -> Array:
+    def below(self, values: Array | float, scale: Array | float = 1.0) -> Array:
         """(n,) the probability that f is below a value, with all deviations multiplied by ``scale``."""
         return np.asarray(sum(part.below(warp(values), scale) for warp, part in self.parts))
 
-    def quantile(self, probability: float, scale: float = 1.0) -> Array:
+    def quantile(self, probability: float, scale: Array | float = 1.0) -> Array:
         """(n,) the value that f is below with this probability."""
         return self.reference.inverse(self._quantile(probability, scale))
 
@@ -85,7 +85,7 @@ class Predictive:
         low, middle, high = (self._quantile(chance, 1.0) for chance in (ONE_DEVIATION, 0.5, 1.0 - ONE_DEVIATION))
         return middle, 0.5 * (high - low)
 
-    def _quantile(self, probability: float, scale: float) -> Array:
+    def _quantile(self, probability: float, scale: Array | float) -> Array:
         """(n,) transformed, by Newton's method within a bracket, which is halved where Newton gains too little.
 
         On the probit scale a distribution function is nearly straight, also far out in its tails.
@@ -111,7 +111,7 @@ class Predictive:
         """From the units of one transform to those of the first."""
         return transformed if warp is self.reference else self.reference(warp.inverse(transformed))
 
-    def _density(self, values: Array, scale: float) -> Array:
+    def _density(self, values: Array, scale: Array | float) -> Array:
         """(n,) the derivative of `below` by the transformed value."""
         own = self.reference.slopes(values)
         return np.asarray(
@@ -155,6 +155,6 @@ def _factor(freedom: float) -> float:
 
 
 def probit(chances: Array) -> Array:
-    """Normal deviates of probabilities."""
+    """Normal deviates of probabilities; rounding may leave a sum of weights a little above 1."""
     with np.errstate(divide="ignore"):
-        return np.asarray(np.clip(ndtri(chances), -FARTHEST, FARTHEST))
+        return np.asarray(np.clip(ndtri(np.clip(chances, 0.0, 1.0)), -FARTHEST, FARTHEST))

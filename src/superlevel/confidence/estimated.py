@@ -1,13 +1,19 @@
 """The posterior of a problem that leaves kernel, noise or mean open.
 
 A pilot comes first. From then on f at every point is a mixture over a handful of kernels (`superlevel.averaging`),
-computed from all measurements whenever it is asked for. Two things keep its intervals honest:
+computed from all measurements whenever it is asked for. Five things keep its intervals honest:
 
-- every plan carries a forecast of what will be measured. When the results come, their deviates show whether the
+- Every plan carries a forecast of what will be measured. When the results come, their deviates show whether the
   intervals were as wide as they had to be. Measurements without a forecast, because nobody planned them or because an
-  audit drew them, are compared with what all others predict.
-  If the deviates are larger than normal ones, all intervals are widened by that factor;
-- until enough predictions were compared, and while they fail, nothing is declared.
+  audit drew them, are compared with what all others predict. If the deviates are larger than normal ones, all intervals
+  are widened by that factor, the misfit.
+- One measurement in ten is a check at a random place where the model is sure (`superlevel.rules.checked`). All others
+  are where the rule wants them, and do not show what the model is worth elsewhere.
+- The misfit is itself an estimate. A normal deviate whose scale is estimated from v squares is Student's t with v
+  degrees of freedom. v is a tenth of the number of comparisons, because a tenth of them are checks.
+- Where measured points are farther from their predictions than elsewhere, intervals are wider. Where they are nearer,
+  intervals are narrower (`superlevel.averaging.local`).
+- Until enough predictions were compared, and while they fail, nothing is declared.
 """
 
 from __future__ import annotations
@@ -18,12 +24,13 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from superlevel import pilots
 from superlevel.arrays import Array, Indices, Mask, frozen
 from superlevel.averaging import NO_DATA, Average, Data, Predictive, average
 from superlevel.averaging.metrics import constant
+from superlevel.averaging.predictive import probit
 from superlevel.confidence import error_rate
 from superlevel.confidence.posterior import BETA, GaussianBelief, OnPosterior, Posterior
 from superlevel.confidence.protocol import Guarantee
@@ -37,7 +44,8 @@ from superlevel.records import Batch, Belief, Forecast, LinearModel
 from superlevel.sizes import Need, Sizes
 
 ENOUGH = 40  # predictions that are compared before anything is declared
-DOUBT = 70  # comparisons after which intervals are still 1.41 times as wide as the comparisons ask for
+INDEPENDENT = 0.1  # of the comparisons: the part that tells of all points, because it is at random places
+FREEDOM = 3.0  # degrees of freedom, at least: with fewer, Student's t has no variance to speak of
 FAILED = 2.5  # times too far from their predictions: the fit fails its own test
 RECENT = 300  # forecasts that count: an instrument that was mended is believed again some day
 
@@ -126,7 +134,7 @@ class EstimatedBelief:
         if self.pilot or not self.surprising.any():
             return planned
         points = self.average.mixture.summary.points
-        return np.concatenate([planned, self.average.left_out()[self.surprising[points]]])
+        return np.concatenate([planned, self.left_out[self.surprising[points]]])
 
     @cached_property
     def misfit(self) -> float:
@@ -140,16 +148,35 @@ class EstimatedBelief:
         return max(1.0, size * (1.0 - 0.5 / math.sqrt(2.0 * m)))
 
     @cached_property
-    def scale(self) -> float:
-        """By how much intervals are widened; a kernel that is given is believed.
-
-        misfit sqrt(1 + (d / m)^6) after m comparisons: few comparisons prove little. d is `DOUBT`, and on few points
-        half of their number.
-        """
+    def scale(self) -> Array:
+        """(n,) by how much deviations are multiplied: the misfit and the local scale. A given kernel is believed."""
         if self.believed:
-            return 1.0
-        doubt = min(DOUBT, self.problem.domain.n // 2) / max(len(self.compared), 1)
-        return self.misfit * float(np.hypot(1.0, doubt**3))
+            return np.ones(self.problem.domain.n)
+        return frozen(self.misfit * self.local)
+
+    @cached_property
+    def local(self) -> Array:
+        """(n,) how much rougher f is at each point than on average."""
+        return frozen(self.average.local_scales(self.left_out))
+
+    @cached_property
+    def left_out(self) -> Array:
+        """(q,) how far each measured point is from what all others predict."""
+        return frozen(self.average.left_out())
+
+    @cached_property
+    def freedom(self) -> float:
+        """Degrees of freedom of the misfit."""
+        return math.inf if self.believed else max(FREEDOM, INDEPENDENT * len(self.compared))
+
+    def below(self, level: float) -> Array:
+        """(n,) the probability that f is below a level."""
+        chances = self.prediction.below(level, self.scale)
+        return chances if self.believed else np.asarray(stdtr(self.freedom, probit(chances)))
+
+    def deviations(self, chance: float) -> float:
+        """How many deviations below its median f is with this probability."""
+        return float(ndtri(chance) if self.believed else stdtrit(self.freedom, chance))
 
     @property
     def believed(self) -> bool:
@@ -174,8 +201,8 @@ class EstimatedBelief:
         if rate is None:
             return float(ndtr(-self.confidence.deviations))
         room, levels = self.tolerance, self.problem.goal.levels
-        below = [self.prediction.below(level - room, self.scale) for level in levels]
-        above = [1.0 - self.prediction.below(level + room, self.scale) for level in levels]
+        below = [self.below(level - room) for level in levels]
+        above = [1.0 - self.below(level + room) for level in levels]
         return error_rate.tail(np.minimum(below, above), rate)
 
     # ---------------------------------------------------------------------------------- as a belief
@@ -230,14 +257,15 @@ class EstimatedBelief:
     @cached_property
     def _intervals(self) -> Bounds:
         extra = self.problem.misspecification
-        lower, upper = (self.prediction.quantile(chance, self.scale) for chance in (self.tail, 1.0 - self.tail))
+        chance = float(ndtr(self.deviations(self.tail)))
+        lower, upper = (self.prediction.quantile(each, self.scale) for each in (chance, 1.0 - chance))
         return Bounds(lower=lower - extra, upper=upper + extra)
 
     def _pairs(self, share: float) -> Bounds:
         """By the likeliest kernel, as wide as the intervals of points are."""
         unit, found = self.average.warp.unit, self.representative.bounds(share)
         middle, half = 0.5 * (found.lower + found.upper), 0.5 * (found.upper - found.lower)
-        half = half * self.scale * (-float(ndtri(self.tail)) / BETA)
+        half = half * np.maximum.outer(self.scale, self.scale) * (-self.deviations(self.tail) / BETA)
         extra = (1.0 + share) * self.problem.misspecification
         return Bounds(lower=unit * (middle - half) - extra, upper=unit * (middle + half) + extra)
 
@@ -248,7 +276,7 @@ class EstimatedBelief:
     def probability(self, level: float, /) -> Array | None:
         if self.pilot:
             return None
-        return 1.0 - self.prediction.below(level, self.scale)
+        return 1.0 - self.below(level)
 
     def relief(self, points: Indices) -> Array:
         if self.pilot:
@@ -264,6 +292,8 @@ class EstimatedBelief:
         if self.pilot:
             return None
         means, deviations = self.prediction.at(points).spread()
+        if not self.believed:
+            deviations = deviations * self.local[points]
         noise = self.average.mixture.noise
         return Forecast(points=points, means=means, deviations=np.hypot(deviations, noise), warp=self.average.warp)
 
@@ -291,7 +321,8 @@ class EstimatedBelief:
         size = float(np.sqrt(np.square(self.compared).mean()))
         sentence = f"{count:,} measurements were {size:.2f} times as far from their predictions as the kernels say"
         if self.ready:
-            sentence += f"; all intervals are widened {self.scale:.2f} times"
+            widened = float(self.scale.mean()) * self.deviations(self.tail) / float(ndtri(self.tail))
+            sentence += f"; intervals are widened {widened:.2f} times on average"
             return Finding(assumption="kernel", verdict=Verdict.HOLDS, number=self.misfit, sentence=sentence)
         sentence += ": nothing is declared while the fit fails this test; measure more, or give a kernel"
         return Finding(assumption="kernel", verdict=Verdict.CONTRADICTED, number=self.misfit, sentence=sentence)

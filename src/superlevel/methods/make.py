@@ -18,6 +18,7 @@ from superlevel.errors import InputError
 from superlevel.methods.loop import Method
 from superlevel.methods.table import CONFIDENCES, GUARANTEED, Pairing, Row, row_of
 from superlevel.problem import Problem
+from superlevel.rules.checked import Checked
 from superlevel.rules.pilot import Piloted
 from superlevel.rules.protocol import Rule
 
@@ -64,7 +65,8 @@ def make(
     where.check(problem, goal)
     size = row.batch if batch is None else as_count("batch", batch)
     if problem.fit:
-        chosen, where = Estimated(cast(OnPosterior, chosen)), Piloted(where)  # the others want all to be given
+        where = Piloted(Checked(where) if "kernel" in problem.fit else where)
+        chosen = Estimated(cast(OnPosterior, chosen))  # the others want all to be given
     prior = chosen.prior(problem)
     return Method(
         name=used,

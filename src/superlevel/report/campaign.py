@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from superlevel.report.reliability import Reliability
     from superlevel.report.stopping import Stopping
 
+CHECK = "check: a random place where the model is sure"  # why a check is suggested
 UNDECIDED_CLASS = -1
 WORDS = {ABOVE: "above", UNDECIDED: "undecided", BELOW: "below"}
 """What a label says, in the order in which labels are told."""
@@ -31,12 +32,14 @@ LIKELIER = "likelier"
 
 @dataclass(frozen=True, kw_only=True)
 class Reason:
-    """Why a point is suggested: the undecided points that measuring it serves most."""
+    """Why a point is suggested: it serves undecided points, or it checks the model."""
 
     ticket: int
     point: int
     serves: tuple[tuple[int, float], ...]
-    """Points, and the share by which a measurement there would shrink the variance of each; largest first."""
+    """Undecided points, and the share by which a measurement would shrink the variance of each; largest first."""
+    check: bool = False
+    """Whether it was drawn at random, to check the model where it is sure."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from superlevel.arrays import Indices
 from superlevel.report.audits import audit_section
-from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Reason, headings, rows
+from superlevel.report.campaign import CHECK, UNDECIDED_CLASS, Campaign, Reason, headings, rows
 from superlevel.report.classes import drawn
 from superlevel.report.decided import stopping_section
 from superlevel.report.drawing import draw
@@ -160,6 +160,8 @@ def _suggested(campaign: Campaign) -> str:
 
 
 def _why(places: _Places, reason: Reason) -> str:
+    if reason.check:
+        return CHECK
     served = [
         f"{'itself' if point == reason.point else places.of(point)} by {_share(share)}"
         for point, share in reason.serves[:SERVED]

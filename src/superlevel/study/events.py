@@ -195,6 +195,8 @@ class Asked(Payload):
     """A new estimate, which holds from now on: in logs of the versions before only."""
     forecast: Forecasted | None = None
     """What is expected to be measured, where the confidence says so."""
+    checks: list[int] = Field(default_factory=list)
+    """The points that were drawn at random to check the model."""
     audit: Audited | None = None
     """The map that these measurements judge."""
     weights: Sparse | None = None

@@ -101,6 +101,10 @@ class Ledger:
         audits = [place for place, item in enumerate(self.askings) if item.asked.audit is not None]
         return self.open[~np.isin(self.asking[self.open - 1], audits)]
 
+    def asked(self, ticket: int) -> Asked:
+        """The plan of a ticket that somebody planned."""
+        return self.askings[int(self.asking[ticket - 1])].asked
+
     @property
     def n(self) -> int:
         return len(self.created.points)

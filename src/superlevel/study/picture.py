@@ -69,7 +69,7 @@ def _expected(shown: Campaign) -> list[tuple[str, str]]:
 
 
 def reasons(known: Knowledge) -> tuple[Reason, ...]:
-    """For each open ticket, the undecided points that it serves most; the places of an audit serve none."""
+    """For each open ticket that the rule planned, the undecided points that it serves most, or that it is a check."""
     tickets = known.ledger.claimable[:EXPLAINED]
     if not len(tickets) or known.state.belief.pilot:
         return ()
@@ -82,6 +82,7 @@ def reasons(known: Knowledge) -> tuple[Reason, ...]:
             ticket=int(ticket),
             point=int(point),
             serves=tuple((int(y), float(row[y])) for y in chosen if row[y] > 0),
+            check=int(point) in known.ledger.asked(int(ticket)).checks,
         )
         for ticket, point, row, chosen in zip(tickets, points, shares, best, strict=True)
     )

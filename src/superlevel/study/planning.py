@@ -69,7 +69,10 @@ def _batch(known: Knowledge, method: Method, state: State, *, count: int | None)
     choice = method.choose(state, seen(method, state, known.ledger, phase=phase, count=count))
     purpose = PILOT if state.belief.pilot else BATCH
     forecast = None if choice.forecast is None else forecasts.stored(choice.forecast)
-    return _asked(known, purpose, _repeated(choice.counts), phase, design=_design(choice), forecast=forecast)
+    checks = choice.checks.tolist()
+    return _asked(
+        known, purpose, _repeated(choice.counts), phase, design=_design(choice), forecast=forecast, checks=checks
+    )
 
 
 def seen(method: Method, state: State, ledger: Ledger, *, phase: int, count: int | None) -> View:

@@ -46,6 +46,8 @@ class OpenTicket(_Record):
     """When the reservation ends, in seconds since 1970."""
     serves: tuple[tuple[int, float], ...]
     """The undecided points that it serves most, and the share of each one's variance that it removes."""
+    check: bool
+    """Whether it was drawn at random, to check the model where it is sure."""
 
 
 class Found(_Record):
@@ -223,17 +225,18 @@ def _probabilities(known: Knowledge) -> list[list[float]] | None:
 
 
 def _tickets(known: Knowledge, leases: Mapping[int, Lease | None]) -> tuple[OpenTicket, ...]:
-    served = {reason.ticket: reason.serves for reason in reasons(known)}
+    known_reasons = {reason.ticket: reason for reason in reasons(known)}
     found = []
     for ticket in known.ledger.open.tolist():
-        lease = leases.get(ticket)
+        lease, reason = leases.get(ticket), known_reasons.get(ticket)
         found.append(
             OpenTicket(
                 ticket=ticket,
                 point=int(known.ledger.point[ticket - 1]),
                 worker=None if lease is None else lease.worker,
                 until=None if lease is None else lease.until,
-                serves=served.get(ticket, ()),
+                serves=() if reason is None else reason.serves,
+                check=reason is not None and reason.check,
             )
         )
     return tuple(found)

@@ -168,3 +168,14 @@ def test_a_round_is_shown_in_part_and_written_whole(terminal: Terminal) -> None:
     rows = read(terminal.folder / "sheet.csv")
     assert len(rows) > 50
     assert f"and {len(rows) - 50:,} more: --csv writes them all" in shown
+
+
+def test_a_check_says_that_it_is_one(terminal: Terminal) -> None:
+    terminal.created("harbour", "--threshold", 20)
+    for _ in range(2):  # the pilot
+        terminal.batch()
+    found = terminal.data("study", "suggest", "harbour")["tickets"]
+    (check,) = [ticket for ticket in found if ticket["check"]]
+    shown = terminal.study("suggest", "harbour")
+    (line,) = [line for line in shown.splitlines() if "check: a random place where the model is sure" in line]
+    assert str(check["ticket"]) in line

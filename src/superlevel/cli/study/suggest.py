@@ -131,8 +131,11 @@ def _remark(console: Console, study: Study, tickets: Tickets, mine: Collection[i
 def _why(ticket: Ticket, reasons: Mapping[int, Reason], ledger: Ledger) -> str:
     reason = reasons.get(ticket.number)
     if reason is None:
-        asking = ledger.askings[int(ledger.asking[ticket.number - 1])]
-        return "pilot: far from the others" if asking.asked.purpose == "pilot" else ""
+        return "pilot: far from the others" if ledger.asked(ticket.number).purpose == "pilot" else ""
+    if reason.check:
+        from superlevel.report.campaign import CHECK  # noqa: PLC0415
+
+        return CHECK
     points = ledger.created.points
     return ", ".join(
         ("itself" if point == ticket.point else f"({', '.join(_numbers(points[point], digits=4))})") + f" {share:.0%}"
@@ -153,6 +156,7 @@ def _as_data(ticket: Ticket, ledger: Ledger, reasons: Mapping[int, Reason], agai
         "coordinates": list(ticket.coordinates),
         "until": datetime.fromtimestamp(ticket.until, UTC).isoformat(timespec="seconds"),
         "again": again,
+        "check": ticket.number in reasons and reasons[ticket.number].check,
         "why": [{"point": point, "coordinates": points[point], "share": share} for point, share in served],
     }
 
