@@ -157,6 +157,44 @@ def test_labels_are_right_whenever_one_looks_in_many_runs(name: str) -> None:
     judge(WORLDS[name], runs=200)
 
 
+def at_the_level(delta: float) -> World:
+    """A linear function that is exactly at the level at every point: every label is a mistake."""
+    angles = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    arms = np.stack([np.full(12, 0.5), np.cos(angles), np.sin(angles)], axis=1)
+    problem = sl.Problem(sl.Domain(arms), goal=sl.Threshold(0.5), noise=0.5, norm=1.0, delta=delta)
+    return World(problem=problem, truth=np.full(12, 0.5))
+
+
+def ever_decided(world: World, runs: int, *, part: float = 1.0) -> int:
+    """In how many runs a look after any batch would have shown an interval on one side of the level.
+
+    ``part`` of each interval counts, around its estimate.
+    """
+    found, method, (level,) = 0, world.method, world.problem.goal.levels
+    for seed in range(runs):
+        state, decided = method.init(seed=seed), False
+        while not decided and state.stop is None and state.samples < 3_000:
+            state, _ = told(method, state, world.oracle, seed)
+            held, centre = intervals(state), state.estimate
+            lower, upper = centre - part * (centre - held.lower), centre + part * (held.upper - centre)
+            decided = bool(((lower > level) | (upper < level)).any())
+            assert part < 1.0 or decided == state.labels.any()
+        found += decided
+    return found
+
+
+@pytest.mark.parametrize("delta", [DELTA, pytest.param(0.5, marks=pytest.mark.slow)])
+def test_where_the_truth_is_at_the_level_labels_are_as_rare_as_promised(delta: float) -> None:
+    runs = 60 if delta == DELTA else 300
+    found = ever_decided(at_the_level(delta), runs)
+    assert binomtest(found, runs, delta, alternative="greater").pvalue > 0.01
+
+
+def test_intervals_that_are_too_short_are_found_out_at_the_level() -> None:
+    found = ever_decided(at_the_level(DELTA), 30, part=0.5)
+    assert binomtest(found, 30, DELTA, alternative="greater").pvalue < 0.01
+
+
 @pytest.mark.parametrize("goal", ["points", "pairs"])
 @pytest.mark.parametrize("seed", range(3))
 def test_with_an_adversary_in_the_misspecification_the_containments_hold(goal: str, seed: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.cli.study.terminal import GIVEN, Terminal, depth, read
+from tests.cli.study.terminal import GIVEN, Terminal, depth, fill, read, write
 
 
 def test_a_campaign_with_a_given_kernel_from_points_to_the_report(terminal: Terminal, tmp_path: Path) -> None:
@@ -61,6 +61,32 @@ def test_a_campaign_that_estimates_everything_begins_with_a_pilot(terminal: Term
     verified = terminal.data("study", "verify", "sea")
     assert verified["ok"]
     assert "estimated from" in verified["assumptions"]["kernel"]
+
+
+def test_every_verb_says_why_nothing_is_declared_after_a_fit_that_fails(terminal: Terminal) -> None:
+    terminal.created("sea", "--threshold", 20)
+    for batch in range(6):
+        terminal.study("suggest", "sea", "--csv", "sheet.csv")
+        fill(terminal.folder / "sheet.csv")
+        if batch > 1:  # the pilot was smooth and precise, and what follows is neither
+            rows = read(terminal.folder / "sheet.csv")
+            for place, row in enumerate(rows):
+                row["value"] = repr(20.0 + (-1) ** place * 10.0 ** (batch + 1))
+            write(terminal.folder / "sheet.csv", rows)
+        told = terminal.study("tell", "sea", "sheet.csv")
+    sentence = terminal.data("study", "status", "sea")["tested"]
+    assert "nothing is declared while the fit fails this test" in sentence
+    assert terminal.data("study", "status", "sea")["undecided"] == 36
+    shown = {
+        "tell": told,
+        "status": terminal.study("status", "sea"),
+        "suggest": terminal.study("suggest", "sea", "--csv", "sheet.csv", "--force"),
+        "verify": terminal("study", "verify", "sea").out,
+    }
+    terminal.study("report", "sea")
+    shown["report"] = (terminal.folder / "sea.html").read_text()
+    for verb, text in shown.items():
+        assert " ".join(sentence.split()) in " ".join(text.split()), verb
 
 
 def test_sqlite_and_postgresql_suggest_the_same(terminal: Terminal, postgres_url: str) -> None:
