@@ -27,6 +27,7 @@ AUTO = "auto"
 OPTIONS = {name: f"--{name}" for name in ("confidence", "rule", "batch", "seed", *BY_NAME)}
 OPTIONS |= {f"problem_{name}": f"--{name}" for name in BY_NAME}
 """Fields of Python, and the options that give them."""
+CHECKS = "one measurement in ten is at a random place that the model is sure of"
 
 
 def run(
@@ -219,6 +220,7 @@ def _rows(study: Study) -> list[tuple[str, str]]:
         ("coordinates", ", ".join(given.names)),
         *((name, text) for name, text in assumptions(known) if name not in usual),
         *([("pilot", _pilot(known))] if known.state.belief.pilot else []),
+        *([("checks", CHECKS)] if "kernel" in given.fit else []),
         ("batches", "rounds" if confidence.in_rounds else f"of {given.batch:,}"),
         ("guarantee", guarantee(known)),
     ]
