@@ -24,7 +24,15 @@ from superlevel.averaging import lengths, warps
 from superlevel.averaging.data import Data, some
 from superlevel.averaging.families import Family, OfSmoothness
 from superlevel.averaging.metrics import Metric, metrics
-from superlevel.averaging.structures import Structure, Summary, evidences, grid, grid_of_noise, summarise
+from superlevel.averaging.structures import (
+    Structure,
+    Summary,
+    evidences,
+    evidences_of_each,
+    grid,
+    grid_of_noise,
+    summarise,
+)
 from superlevel.averaging.warps import Warp
 from superlevel.domain import Domain
 from superlevel.problem import Problem
@@ -113,14 +121,15 @@ def likely(candidates: Candidates, data: Data, counts: Array) -> list[Part]:
     if not candidates.metrics:
         return [_given(candidates, data, counts)]
     plain = candidates.standardised(data.values)
-    screened = _screened(candidates, data, counts, plain)
+    (screened,) = _screened(candidates, data, counts, [plain])
     if not candidates.transformed:
-        return [_compared(candidates, data, counts, plain, screened)]
+        return _compared(candidates, data, counts, {plain: screened})
+    near = _near(candidates, data, counts, (plain, *warps.candidates(data.values)), _best(screened, TRIED))
+    others = [warp for warp in near if warp is not plain]
+    known = dict(zip(others, _screened(candidates, data, counts, others), strict=True)) | {plain: screened}
     parts = []
-    for warp in _near(candidates, data, counts, (plain, *warps.candidates(data.values)), _best(screened, TRIED)):
-        known = screened if warp is plain else _screened(candidates, data, counts, warp)
-        part = _compared(candidates, data, counts, warp, known)
-        log = part.log_evidence + _log_prior(warp) + warp.log_slopes(data.values)
+    for part in _compared(candidates, data, counts, {warp: known[warp] for warp in near}):
+        log = part.log_evidence + _log_prior(part.warp) + part.warp.log_slopes(data.values)
         parts.append(part._replace(log_evidence=log))
     parts.sort(key=lambda part: -part.log_evidence)
     return [part for part in parts if part.log_evidence > parts[0].log_evidence + math.log(NEGLIGIBLE)]
@@ -138,10 +147,11 @@ def _given(candidates: Candidates, data: Data, counts: Array) -> Part:
     return Part(0.0, warp, candidates, structures)
 
 
-def _screened(candidates: Candidates, data: Data, counts: Array, warp: Warp) -> Evidences:
-    """The evidence of every structure, from some of the points."""
+def _screened(candidates: Candidates, data: Data, counts: Array, tried: Sequence[Warp]) -> list[Evidences]:
+    """The evidence of every structure with each transform, from some of the points."""
     few = some(data, FEW)
-    return evidences(candidates.summary(data[few], counts[few], warp), list(candidates.structures))
+    summaries = [candidates.summary(data[few], counts[few], warp) for warp in tried]
+    return evidences_of_each(summaries, list(candidates.structures))
 
 
 def _near(
@@ -149,29 +159,57 @@ def _near(
 ) -> list[Warp]:
     """The transforms that come near the likeliest, by some structures and some of the points."""
     few = some(data, STRETCHED)
+    summaries = [candidates.summary(data[few], counts[few], warp) for warp in tried]
     found = []
-    for warp in tried:
-        evidence = _total(evidences(candidates.summary(data[few], counts[few], warp), structures))
-        found.append((evidence + _log_prior(warp) + warp.log_slopes(data.values[few]), warp))
+    for warp, listed in zip(tried, evidences_of_each(summaries, structures), strict=True):
+        found.append((_total(listed) + _log_prior(warp) + warp.log_slopes(data.values[few]), warp))
     found.sort(key=lambda pair: -pair[0])
     return [warp for log, warp in found[:TRANSFORMS] if log > found[0][0] - NEAR]
 
 
-def _compared(candidates: Candidates, data: Data, counts: Array, warp: Warp, screened: Evidences) -> Part:
-    """The evidence of the likeliest families with this transform, from all measurements.
+def _compared(candidates: Candidates, data: Data, counts: Array, screened: dict[Warp, Evidences]) -> list[Part]:
+    """The evidence of the likeliest families with each transform, from all measurements.
 
     Some of the points choose one structure of each family. All points compare those, and then all structures of the
-    best families.
+    best families. Each transform has lengths of its own.
     """
     few, fewer = some(data, STRETCHED), some(data, FEW)
-    more = candidates.stretched(candidates.summary(data[few], counts[few], warp), _best(screened, TRIED))
-    added = [structure for structure in more.structures if structure not in candidates.structures]
-    screened = screened + evidences(more.summary(data[fewer], counts[fewer], warp), added)
-    everything = more.summary(data, counts, warp)
-    leading = evidences(everything, _best(_one_of_each_family(screened), LEADING))
-    families = {structure.family for structure in _best(leading, FAMILIES)}
-    found = evidences(everything, [structure for structure in more.structures if structure.family in families])
-    return Part(_total(found), warp, more, found)
+    tried, listed = [], []
+    for warp, known in screened.items():
+        more = candidates.stretched(candidates.summary(data[few], counts[few], warp), _best(known, TRIED))
+        added = [structure for structure in more.structures if structure not in candidates.structures]
+        own = evidences(more.summary(data[fewer], counts[fewer], warp), added)
+        tried.append(_Tried(warp=warp, candidates=more, summary=more.summary(data, counts, warp)))
+        listed.append(_best(_one_of_each_family(known + own), LEADING))
+    members = []
+    for one, leading in zip(tried, _evidences(candidates, tried, listed), strict=True):
+        families = {structure.family for structure in _best(leading, FAMILIES)}
+        members.append([structure for structure in one.candidates.structures if structure.family in families])
+    found = _evidences(candidates, tried, members)
+    return [Part(_total(each), one.warp, one.candidates, each) for one, each in zip(tried, found, strict=True)]
+
+
+class _Tried(NamedTuple):
+    """A transform, and all measurements with it."""
+
+    warp: Warp
+    candidates: Candidates
+    summary: Summary
+
+
+def _evidences(
+    candidates: Candidates, tried: Sequence[_Tried], wanted: Sequence[Sequence[Structure]]
+) -> list[Evidences]:
+    """Of the structures that each transform wants, in their order; those that all may share are factored once."""
+    union = set().union(*map(set, wanted))
+    common = [structure for structure in candidates.structures if structure in union]
+    shared = evidences_of_each([one.summary for one in tried], common)
+    found = []
+    for one, mine, known in zip(tried, wanted, shared, strict=True):
+        asked = set(mine)
+        own = evidences(one.summary, [structure for structure in mine if structure not in candidates.structures])
+        found.append([pair for pair in known if pair[1] in asked] + own)
+    return found
 
 
 def _one_of_each_family(listed: Evidences) -> Evidences:

@@ -166,27 +166,43 @@ class Fit:
 
 def fits(summary: Summary, structures: Sequence[Structure]) -> Iterator[Fit]:
     """What each structure makes of the measurements; those whose V is singular are left out."""
+    return (_fit(summary, structure, factor) for structure, factor in _factors(summary, structures))
+
+
+def evidences(summary: Summary, structures: Sequence[Structure]) -> list[tuple[float, Structure]]:
+    """log p of each structure with its prior; those whose V is singular are left out."""
+    (found,) = evidences_of_each([summary], structures)
+    return found
+
+
+def evidences_of_each(
+    summaries: Sequence[Summary], structures: Sequence[Structure]
+) -> list[list[tuple[float, Structure]]]:
+    """The same for several transforms of the same measurements. V does not depend on the values: it is factored once."""
+    found: list[list[tuple[float, Structure]]] = [[] for _ in summaries]
+    for structure, factor in _factors(summaries[0], structures) if summaries else ():
+        for mine, summary in zip(found, summaries, strict=True):
+            mine.append((_fit(summary, structure, factor).log_evidence, structure))
+    return found
+
+
+def _factors(summary: Summary, structures: Sequence[Structure]) -> Iterator[tuple[Structure, Array]]:
+    """L (q, q) with V = L L', for each structure whose V is not singular."""
     family: Family | None = None
     base = np.empty((0, 0))
     for structure in structures:
         if structure.family is not family:
             family = structure.family
             base = family.between(summary.inside)
+        matrix = np.asfortranarray((1.0 - structure.rough) * base)
+        linalg.add_to_diagonal(matrix, structure.rough + structure.noise / summary.counts)
         try:
-            yield _fit(summary, structure, base)
+            yield structure, linalg.cholesky(matrix)
         except LinAlgError:
             continue
 
 
-def evidences(summary: Summary, structures: Sequence[Structure]) -> list[tuple[float, Structure]]:
-    """log p of each structure with its prior; those whose V is singular are left out."""
-    return [(fit.log_evidence, fit.structure) for fit in fits(summary, structures)]
-
-
-def _fit(summary: Summary, structure: Structure, base: Array) -> Fit:
-    matrix = np.asfortranarray((1.0 - structure.rough) * base)
-    linalg.add_to_diagonal(matrix, structure.rough + structure.noise / summary.counts)
-    factor = linalg.cholesky(matrix)
+def _fit(summary: Summary, structure: Structure, factor: Array) -> Fit:
     means, ones = linalg.whiten(factor, summary.columns)
     precision = float(ones @ ones)
     mean = float(ones @ means) / precision if summary.mean is None else summary.mean
