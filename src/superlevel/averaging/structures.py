@@ -178,7 +178,7 @@ def evidences(summary: Summary, structures: Sequence[Structure]) -> list[tuple[f
 def evidences_of_each(
     summaries: Sequence[Summary], structures: Sequence[Structure]
 ) -> list[list[tuple[float, Structure]]]:
-    """The same for several transforms of the same measurements. V does not depend on the values: it is factored once."""
+    """The same for several transforms of the same measurements: V does not depend on values, and is factored once."""
     found: list[list[tuple[float, Structure]]] = [[] for _ in summaries]
     for structure, factor in _factors(summaries[0], structures) if summaries else ():
         for mine, summary in zip(found, summaries, strict=True):
