@@ -150,13 +150,13 @@ class EstimatedBelief:
     @cached_property
     def scale(self) -> Array:
         """(n,) by how much deviations are multiplied: the misfit and the local scale. A given kernel is believed."""
-        if self.believed:
-            return np.ones(self.problem.domain.n)
-        return frozen(self.misfit * self.local)
+        return self.local if self.believed else frozen(self.misfit * self.local)
 
     @cached_property
     def local(self) -> Array:
-        """(n,) how much rougher f is at each point than on average."""
+        """(n,) how much rougher f is at each point than on average; a given kernel is believed everywhere."""
+        if self.believed:
+            return frozen(np.ones(self.problem.domain.n))
         return frozen(self.average.local_scales(self.left_out))
 
     @cached_property
@@ -166,7 +166,7 @@ class EstimatedBelief:
 
     @cached_property
     def freedom(self) -> float:
-        """Degrees of freedom of the misfit."""
+        """Degrees of freedom of the misfit; a given kernel has none to estimate."""
         return math.inf if self.believed else max(FREEDOM, INDEPENDENT * len(self.compared))
 
     def below(self, level: float) -> Array:
@@ -174,8 +174,8 @@ class EstimatedBelief:
         chances = self.prediction.below(level, self.scale)
         return chances if self.believed else np.asarray(stdtr(self.freedom, probit(chances)))
 
-    def deviations(self, chance: float) -> float:
-        """How many deviations below its median f is with this probability."""
+    def deviate(self, chance: float) -> float:
+        """How many deviations from its median f is with this probability of less: a quantile of Student's t."""
         return float(ndtri(chance) if self.believed else stdtrit(self.freedom, chance))
 
     @property
@@ -257,7 +257,7 @@ class EstimatedBelief:
     @cached_property
     def _intervals(self) -> Bounds:
         extra = self.problem.misspecification
-        chance = float(ndtr(self.deviations(self.tail)))
+        chance = float(ndtr(self.deviate(self.tail)))
         lower, upper = (self.prediction.quantile(each, self.scale) for each in (chance, 1.0 - chance))
         return Bounds(lower=lower - extra, upper=upper + extra)
 
@@ -265,7 +265,7 @@ class EstimatedBelief:
         """By the likeliest kernel, as wide as the intervals of points are."""
         unit, found = self.average.warp.unit, self.representative.bounds(share)
         middle, half = 0.5 * (found.lower + found.upper), 0.5 * (found.upper - found.lower)
-        half = half * np.maximum.outer(self.scale, self.scale) * (-self.deviations(self.tail) / BETA)
+        half = half * np.maximum.outer(self.scale, self.scale) * (-self.deviate(self.tail) / BETA)
         extra = (1.0 + share) * self.problem.misspecification
         return Bounds(lower=unit * (middle - half) - extra, upper=unit * (middle + half) + extra)
 
@@ -292,10 +292,8 @@ class EstimatedBelief:
         if self.pilot:
             return None
         means, deviations = self.prediction.at(points).spread()
-        if not self.believed:
-            deviations = deviations * self.local[points]
-        noise = self.average.mixture.noise
-        return Forecast(points=points, means=means, deviations=np.hypot(deviations, noise), warp=self.average.warp)
+        wide = np.hypot(self.local[points] * deviations, self.average.mixture.noise)
+        return Forecast(points=points, means=means, deviations=wide, warp=self.average.warp)
 
     # ------------------------------------------------------------------------------------ findings
 
@@ -321,7 +319,7 @@ class EstimatedBelief:
         size = float(np.sqrt(np.square(self.compared).mean()))
         sentence = f"{count:,} measurements were {size:.2f} times as far from their predictions as the kernels say"
         if self.ready:
-            widened = float(self.scale.mean()) * self.deviations(self.tail) / float(ndtri(self.tail))
+            widened = float(self.scale.mean()) * self.deviate(self.tail) / float(ndtri(self.tail))
             sentence += f"; intervals are widened {widened:.2f} times on average"
             return Finding(assumption="kernel", verdict=Verdict.HOLDS, number=self.misfit, sentence=sentence)
         sentence += ": nothing is declared while the fit fails this test; measure more, or give a kernel"
