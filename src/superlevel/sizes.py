@@ -54,3 +54,20 @@ class Growing:
 
     def precision(self, _phase: int, /) -> None:
         return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PilotFirst:
+    """A pilot, no more of it at a time than a batch has, and then the batches."""
+
+    pilot: int
+    later: Sizes
+
+    last = None
+
+    def samples(self, need: Need, /) -> int:
+        batch = self.later.samples(need)
+        return min(batch, self.pilot - need.begun) if need.begun < self.pilot else batch
+
+    def precision(self, phase: int, /) -> float | None:
+        return self.later.precision(phase)

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF
 import superlevel as sl
 from superlevel import pilots
 from superlevel.arrays import Array
-from superlevel.confidence.estimated import Estimated, EstimatedBelief, PilotFirst
+from superlevel.confidence.estimated import Estimated, EstimatedBelief
 from superlevel.errors import InputError
 from superlevel.findings import Verdict
 from superlevel.methods.make import as_confidence, default_confidence, describe, describe_rule, restore_rule
@@ -20,7 +20,7 @@ from superlevel.records import Batch, State, Stop
 from superlevel.rules.chance import Chance
 from superlevel.rules.covariances import AverageCase
 from superlevel.rules.pilot import Piloted
-from superlevel.sizes import Growing
+from superlevel.sizes import Growing, PilotFirst
 from tests.methods.cases import CASES, TRUTH, Case, X, after, each
 
 EXPLICIT, FRACTION = sl.Threshold(0.23), sl.FractionOfMax(0.3)

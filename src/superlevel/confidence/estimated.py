@@ -41,7 +41,7 @@ from superlevel.goals import Bounds, Goal
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
 from superlevel.records import Batch, Belief, Forecast, LinearModel
-from superlevel.sizes import Need, Sizes
+from superlevel.sizes import PilotFirst, Sizes
 
 ENOUGH = 40  # predictions that are compared before anything is declared
 INDEPENDENT = 0.1  # of the comparisons: the part that tells of all points, because it is at random places
@@ -393,20 +393,3 @@ class Estimated:
 
     def sizes(self, problem: Problem, batch: int | None, /) -> Sizes:
         return PilotFirst(pilot=pilots.size(problem.domain.n), later=self.inner.sizes(problem, batch))
-
-
-@dataclass(frozen=True, kw_only=True)
-class PilotFirst:
-    """A pilot, no more of it at a time than a batch has, and then the batches."""
-
-    pilot: int
-    later: Sizes
-
-    last = None
-
-    def samples(self, need: Need, /) -> int:
-        batch = self.later.samples(need)
-        return min(batch, self.pilot - need.begun) if need.begun < self.pilot else batch
-
-    def precision(self, phase: int, /) -> float | None:
-        return self.later.precision(phase)
