@@ -19,7 +19,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 from superlevel.arrays import Array, Indices
 from superlevel.domain import Domain
 from superlevel.errors import InputError
-from superlevel.posterior import GaussianPosterior, begin, covariance
+from superlevel.posterior import GaussianPosterior, begin, by_rows, covariance
 
 FORMS: dict[str, dict[str, Any]] = {
     "features": {"THIRD": 1, "ROOTS": 10**6},
@@ -110,7 +110,9 @@ def test_one_by_one_at_once_in_any_order_and_afresh_are_the_same(form: str, kern
 @pytest.mark.parametrize("kernel", [RBF(0.4), Matern(0.3), None], ids=["rbf", "matern", "linear"])
 def test_all_forms_are_the_same(kernel: Any) -> None:
     points, values, noise = data(60, 150)
-    found = [one_by_one(begun(form, square(kernel)), points, values, noise) for form in FORMS]
+    starts = [*(begun(form, square(kernel)) for form in FORMS), begin(square(kernel), noise=0.1, form=by_rows)]
+    found = [one_by_one(start, points, values, noise) for start in starts]
+    assert [start.covariance.at_hand for start in starts] == [True, True, False, False]
     assert max(gap(found[0], other) for other in found[1:]) <= 1e-10
     assert found[1].squares == pytest.approx(found[0].squares, rel=1e-9)
     assert found[2].excess == pytest.approx(found[0].excess, rel=1e-9)

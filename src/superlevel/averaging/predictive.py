@@ -105,6 +105,8 @@ class Predictive:
             gained = np.abs(off) <= np.maximum(0.5 * before, CLOSE)
             good = (newton >= low) & (newton <= high) & gained
             guess, before = np.where(good, newton, 0.5 * (low + high)), np.abs(off)
+            if (good & (before <= CLOSE)).all():  # this step squared what was left
+                break
         return np.asarray(guess)
 
     def _moved(self, warp: Warp, transformed: Array) -> Array:

@@ -26,7 +26,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from superlevel import pilots
+from superlevel import pilots, posterior
 from superlevel.arrays import Array, Indices, Mask, frozen
 from superlevel.averaging import NO_DATA, Average, Data, Predictive, average
 from superlevel.averaging.metrics import constant
@@ -104,13 +104,14 @@ class EstimatedBelief:
             fit=(),
         )
         inner = Posterior(beta=BETA)
+        start = posterior.begin(complete.domain, noise=noise, mean=best.mean, form=posterior.by_rows)
         batch = Batch(
             points=self.data.points,
             values=found.warp(self.data.values),
             noise=noise / np.sqrt(found.counts),
             whole=True,
         )
-        return inner.update(inner.prior(complete), batch)
+        return inner.update(inner.believing(complete, start), batch)
 
     @cached_property
     def estimated(self) -> dict[str, str]:

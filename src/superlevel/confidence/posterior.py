@@ -265,7 +265,10 @@ class OnPosterior(ABC):
         return f"every label is {self.deviations:g} posterior deviations from the level{wide}"
 
     def prior(self, problem: Problem) -> GaussianBelief:
-        prior = posterior.begin(problem.domain, noise=problem.known_noise, mean=problem.mean)
+        return self.believing(problem, posterior.begin(problem.domain, noise=problem.known_noise, mean=problem.mean))
+
+    def believing(self, problem: Problem, prior: GaussianPosterior) -> GaussianBelief:
+        """The belief that begins with a posterior before its first measurement."""
         counts = frozen(np.zeros(problem.domain.n, dtype=np.int64))
         return GaussianBelief(problem=problem, posterior=prior, widths=self.widths(problem, prior), counts=counts)
 

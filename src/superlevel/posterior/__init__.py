@@ -10,6 +10,7 @@
 array([0.99, 0.73, 0.3 , 0.08, 0.02])
 """
 
+from superlevel.posterior.covariance import by_rows
 from superlevel.posterior.gaussian import GaussianPosterior, Planned, begin
 
-__all__ = ["GaussianPosterior", "Planned", "begin"]
+__all__ = ["GaussianPosterior", "Planned", "begin", "by_rows"]

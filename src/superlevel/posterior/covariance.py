@@ -14,6 +14,7 @@ how many by an identity that a downdate does not use, and whoever holds the data
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from superlevel.features import Features, embed
 from superlevel.posterior.downdated import Computed, Downdated, MatrixPrior, Stored
 from superlevel.posterior.protocol import EPS, Change, Fresh, Prior, noisy_factor, probe
 
-__all__ = ["Downdated", "FeaturePrior", "InFeatures", "prior"]
+__all__ = ["Downdated", "FeaturePrior", "InFeatures", "by_rows", "prior"]
 
 THIRD = 3  # features are cheaper while they are fewer than this part of the points, n r against n^2,
 ROOTS = 8  # and than this many times sqrt(n), n r^2 against n^2 times the rows that are kept apart
@@ -38,6 +39,11 @@ def prior(domain: Domain) -> Prior:
         return FeaturePrior(features=found)
     if domain.n <= STORED:
         return MatrixPrior(base=Stored(matrix=domain.gram(np.arange(domain.n))))
+    return by_rows(domain)
+
+
+def by_rows(domain: Domain) -> Prior:
+    """Rows of the kernel when they are needed: cheapest where a kernel serves for one batch only."""
     return MatrixPrior(base=Computed(domain=domain))
 
 
@@ -84,6 +90,8 @@ class InFeatures:
     """Phi (n, r)"""
     inner: Array
     """S (r, r)"""
+
+    at_hand: ClassVar[bool] = True
 
     def columns(self, points: Indices) -> Array:
         return linalg.inner(linalg.inner(self.arms[points], self.inner), self.arms)

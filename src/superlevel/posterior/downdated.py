@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.linalg import blas
@@ -31,6 +31,11 @@ class _Base(Protocol):
 
     def diagonal(self) -> Array: ...
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether a row costs no evaluation of the kernel."""
+        ...
+
     def less(self, rows: tuple[Array, ...]) -> Downdated:
         """Without R' R for all these blocks of rows."""
         ...
@@ -42,6 +47,8 @@ class Stored:
 
     matrix: Array
     """(n, n), row-major"""
+
+    at_hand: ClassVar[bool] = True
 
     @property
     def n(self) -> int:
@@ -68,6 +75,8 @@ class Computed:
     """K, of which nothing is stored."""
 
     domain: Domain
+
+    at_hand: ClassVar[bool] = False
 
     @property
     def n(self) -> int:
@@ -169,6 +178,10 @@ class Downdated:
     @property
     def kept(self) -> int:
         return sum(len(block) for block in self.blocks)
+
+    @property
+    def at_hand(self) -> bool:
+        return self.base.at_hand
 
     def _less(self, rows: Array) -> Downdated:
         last = self.blocks[-1] if self.blocks else None

@@ -13,6 +13,7 @@ at one point taken together, changes mean and variance by the rows R and the fac
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -219,11 +220,14 @@ class Origin:
         return np.maximum(variances, self.nugget)
 
 
-def begin(domain: Domain, *, noise: float | ArrayLike, mean: float = 0.0) -> GaussianPosterior:
+def begin(
+    domain: Domain, *, noise: float | ArrayLike, mean: float = 0.0, form: Callable[[Domain], Prior] = prior
+) -> GaussianPosterior:
     """Before the first measurement.
 
     ``noise`` is the standard deviation of a measurement, one number or one for each point (n,). Deviations below 1e-5
-    of the largest prior deviation are taken as that.
+    of the largest prior deviation are taken as that. ``form`` makes the prior covariance: by default the form that is
+    cheapest for a campaign; `by_rows` is cheapest for one batch.
     """
     if not isinstance(domain, Domain):
         raise InputError("domain", f"of type {type(domain).__name__}", "give Domain(points, kernel=...)")
@@ -231,7 +235,7 @@ def begin(domain: Domain, *, noise: float | ArrayLike, mean: float = 0.0) -> Gau
     largest = float(diagonal.max())
     if largest <= 0:
         raise InputError("domain.kernel", "zero at every point", "give a kernel under which f varies somewhere")
-    origin = Origin(prior=prior(domain), mean=as_number("mean", mean), nugget=NUGGET * largest)
+    origin = Origin(prior=form(domain), mean=as_number("mean", mean), nugget=NUGGET * largest)
     deviations = as_deviations("noise", noise, domain.n)
     empty = np.zeros(domain.n)
     return GaussianPosterior(

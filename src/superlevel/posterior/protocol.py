@@ -64,6 +64,11 @@ class Covariance(Protocol):
         """Rows R that are kept apart; every use of Sigma goes through them."""
         ...
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether all n^2 covariances are stored, or follow from few features: no kernel is evaluated for them."""
+        ...
+
 
 class Prior(Protocol):
     """K, and the covariance that a given weight of measurements leaves of it."""

@@ -27,6 +27,7 @@ from superlevel.records import View
 from superlevel.rules.sequential import Unchanging
 
 PAIRS = 2**25  # covariances that a batch may be chosen from;
+TARGETS = 256  # points that stand for all in a sum over points, where it is sampled
 SAMPLED = 2**22  # beyond, the sum over points is sampled, and needs this many
 LOST = 1e-4  # of what it was: q that fell by more is summed again, because what was taken off leaves its rounding
 SAMPLING = 2  # sets the sample's random numbers apart from those of draws and of measurements
@@ -117,10 +118,10 @@ class VarianceReduction:
         weights, rough = self.weights.at(view)
         own = _Own(weights=weights, rough=rough, cost=view.problem.cost)
         sizes = weights * posterior.variance
-        if np.count_nonzero(sizes) * len(sizes) <= PAIRS:
+        if posterior.covariance.at_hand and np.count_nonzero(sizes) * len(sizes) <= PAIRS:
             sums = posterior.covariance.squares(weights)
             return _Summed(own=own, weights=weights, sums=sums, largest=float(sums.max()))
-        targets, shares = sampled(sizes, max(1, SAMPLED // len(sizes)), view.rng(SAMPLING))
+        targets, shares = sampled(sizes, TARGETS, view.rng(SAMPLING))
         shares *= weights[targets]
         return _Sampled(own=own, weights=shares, targets=targets, columns=posterior.covariance.columns(targets))
 
@@ -198,8 +199,12 @@ class _Sampled:
 def sampled(sizes: Array, count: int, rng: np.random.Generator) -> tuple[Indices, Array]:
     """About ``count`` positions, each with a chance in proportion to its size, and 1 / expected number of hits.
 
-    A sum over the sample, with these factors, has the sum over everything for its mean.
+    A sum over the sample, with these factors, has the sum over everything for its mean. If no more than ``count``
+    positions have a size, the sample is all of them.
     """
+    if np.count_nonzero(sizes) <= count:
+        chosen = np.flatnonzero(sizes)
+        return chosen, np.ones(len(chosen))
     chances = normalised(sizes)
     hits = design.systematic(chances, count, rng=rng)
     chosen = np.flatnonzero(hits)
