@@ -2,11 +2,11 @@
 
 acquisition   min { P(f > level), P(f < level), P(|f - level| > margin) }, largest where a label is hard to give
 labels        the likeliest of: above, below, within the margin, which stays undeclared
-margin        L measurements of a point settle it, at all n points at once with probability 1 - delta:
-              z sigma / sqrt(L), z the normal quantile of 1 - delta / 2 n
+margin        z sigma / sqrt(L), z the normal quantile of 1 - delta / 2 n: what L measurements of each of the n points
+              settle, all at once with probability 1 - delta
 
-Here L = 5 and delta = 0.01, and sigma is the estimated noise. The paper stops when all labels are right with probability
-1 - delta; here the tool goes on to the end of the budget like all others.
+Here L = 5 and delta = 0.01, and sigma is the estimated noise. The paper ties the margin to the noise; this form of it
+is ours. The paper stops when all labels are right with probability 1 - delta; here all tools use up the budget.
 """
 
 from __future__ import annotations
