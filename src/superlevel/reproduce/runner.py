@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -51,20 +52,29 @@ def make(recipe: Recipe, out: Path, work: Work, *, reps: int, seed: int, quick: 
     return Made(figure=figure, rows=rows, outcome=found, paths=outcome.write(folder, figure.name, found, header))
 
 
-def complete(figure: Figure, path: Path, work: Work, *, reps: int, seed: int, watch: Watch) -> list[Row]:
-    """The rows of a figure, in the order of its tasks, whatever order they came in."""
+def shuffled(tasks: list[Task]) -> list[Task]:
+    """Always the same way: long and short tasks come mixed, so that what is done foretells how long the rest takes."""
+    return sorted(tasks, key=lambda task: hashlib.sha256(repr(task.key).encode()).digest())
+
+
+def complete(
+    figure: Figure,
+    path: Path,
+    work: Work,
+    *,
+    reps: int,
+    seed: int,
+    watch: Watch,
+    order: Callable[[list[Task]], list[Task]] = shuffled,
+) -> list[Row]:
+    """The rows of a figure, in the order of its tasks, whatever ``order`` they were run in."""
     tasks = figure.tasks(reps, seed)
     with journal.opened(path, watch.notify) as kept:
         known = {row.key: row for row in kept.rows}
         missing = [task for task in tasks if task.key not in known]
         watch.begun(len(tasks), len(tasks) - len(missing))
-        for row in work(shuffled(missing)):
+        for row in work(order(missing)):
             kept.append(row)
             known[row.key] = row
             watch.done(row)
     return [known[task.key] for task in tasks]
-
-
-def shuffled(tasks: list[Task]) -> list[Task]:
-    """Always the same way: long and short tasks come mixed, so that what is done foretells how long the rest takes."""
-    return sorted(tasks, key=lambda task: hashlib.sha256(repr(task.key).encode()).digest())
