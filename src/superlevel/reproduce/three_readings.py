@@ -102,13 +102,17 @@ def judge_ahead(figure: Figure, rows: Sequence[Row], ours: str, rival: str, *, s
 
 
 def reading_table(figure: Figure, rows: Sequence[Row]) -> Table:
-    """Two lines for each reading, ours with the verdict and the rival: measurements, and wrong labels of all runs."""
+    """Two lines for each reading, ours with the verdict and the rival.
+
+    right is the number of runs with all labels right, mean and error their measurements to the last one, and
+    wrong_labels the sum over all runs; ratio is the geometric mean of the rival's measurements over ours.
+    """
     said, setting = contest(figure), figure.settings[0]
     lasts, wrong = scores(rows, "last"), scores(rows, "wrong")
     lines = []
     for reading in READINGS:
         claim = judge_reading(figure, rows, reading)
-        found = {"rival_over_ours": claim.measured["geometric_mean_ratio"], "verdict": str(claim.verdict)}
+        found = {"ratio": claim.measured["geometric_mean_ratio"], "verdict": str(claim.verdict)}
         for label, verdict in ((said.ours + reading.ours, found), (said.rival + reading.rival, dict.fromkeys(found))):
             last = lasts[setting.name, label]
             there = last[np.isfinite(last)]
@@ -118,10 +122,10 @@ def reading_table(figure: Figure, rows: Sequence[Row]) -> Table:
                     "reading": reading.name,
                     "method": label,
                     "runs": len(last),
-                    "runs_all_correct": len(there),
+                    "right": len(there),
                     "wrong_labels": int(wrong[setting.name, label].sum()),
-                    "mean_of_those": float(there.mean()) if len(there) else None,
-                    "standard_error": error_of(there),
+                    "mean": float(there.mean()) if len(there) else None,
+                    "error": error_of(there),
                     **verdict,
                 }
             )
