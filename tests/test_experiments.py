@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import affordable, common, fields, gp, implicit, known, sea, trust
+from experiments import affordable, common, fields, gp, implicit, known, linear_designs, sea, trust
+from superlevel.reproduce import linear
 from superlevel.reproduce.settings import Figure, Row, Score, Setting, Task
 from superlevel.worker_setup import quiet
 
@@ -40,6 +41,18 @@ def test_mislabelled_cells_fall_with_soundings() -> None:
 def test_the_gp_in_batches_has_the_paper_s_three(permanent: bool) -> None:
     labels = [entry.label for entry in gp.entries("!", permanent=permanent)]
     assert labels == ["MELK!", "TruVar!", "LSE!"]
+
+
+@pytest.mark.parametrize("name", ["melk", "milk"])
+def test_frank_wolfe_is_measured_in_every_round_of_a_run_that_ends(name: str) -> None:
+    figure = linear.implicit(quick=True) if name == "milk" else linear.explicit(quick=True)
+    with quiet():
+        found = linear_designs.measured(figure, name, 0)
+    assert found.ratios.shape[1] == len(linear_designs.KINDS) == 2
+    assert (found.ratios >= 1.0).all()  # nothing is below a certified lower bound
+    assert found.ratios[0, 1] > 1.2 > found.ratios[0, 0]
+    shown = linear_designs.table(name, [found, found])
+    assert shown.row_count == len(found.ratios)
 
 
 def test_a_small_experiment_writes_and_shows_its_columns(

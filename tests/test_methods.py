@@ -19,6 +19,7 @@ from superlevel import robust
 from superlevel.confidence.rips import RipsBelief
 from superlevel.confidence.rips_estimate import Setting
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
+from superlevel.findings import Verdict
 from superlevel.goals import Reading
 from superlevel.records import State, Stop
 from superlevel.rules.design import OptimalDesign
@@ -47,7 +48,7 @@ def setting(method: sl.methods.Method) -> Setting:
 
 
 @pytest.mark.parametrize(("name", "goal"), [("melk", sl.Threshold(0.5)), ("milk", sl.FractionOfMax(0.5))])
-@pytest.mark.parametrize("schedule", ["paper", "scaled", "tight"])
+@pytest.mark.parametrize("schedule", ["paper", "scaled", "experiments", "tight"])
 def test_every_arm_of_the_linear_benchmark_is_labelled_correctly(name: str, goal: sl.Goal, schedule: str) -> None:
     problem = paper_problem(goal)
     truth = problem.domain.points[:, 0]
@@ -57,14 +58,15 @@ def test_every_arm_of_the_linear_benchmark_is_labelled_correctly(name: str, goal
 
 
 @pytest.mark.parametrize(("name", "goal"), [("melk", sl.Threshold(0.5)), ("milk", sl.FractionOfMax(0.5))])
-def test_the_rounds_are_as_long_as_printed(name: str, goal: sl.Goal) -> None:
+@pytest.mark.parametrize(("schedule", "constant"), [("paper", 16), ("experiments", 1)])
+def test_the_rounds_are_as_long_as_printed(name: str, goal: sl.Goal, schedule: str, constant: int) -> None:
     problem = paper_problem(goal)
-    method = in_rounds(name, problem, schedule="paper")
+    method = in_rounds(name, problem, schedule=schedule)
     truth = problem.domain.points[:, 0]
     state = method.init()
     while state.stop is None:
         plan, t = method.ask(state), state.phase
-        q_t = 16 * 2 ** (2 * t) * proof(plan).value * (1 + 1) * math.log(2 * t**2 * 100**2 / 0.1)
+        q_t = constant * 2 ** (2 * t) * proof(plan).value * (1 + 1) * math.log(2 * t**2 * 100**2 / 0.1)
         assert plan.total == math.ceil(max(q_t, 2 * math.log(100 / 0.1)))
         assert proof(plan).gap <= 0.01
         state, _ = method.tell(state, plan, truth[plan.indices])
@@ -416,6 +418,24 @@ def test_a_ridge_that_hides_more_than_the_round_resolves_is_named() -> None:
         method.tell(method.init(), plan, oracle.values[plan.indices])
 
 
+@pytest.mark.parametrize(("schedule", "named"), [("scaled", False), ("tight", False), ("experiments", True)])
+def test_without_the_printed_16_a_bias_of_half_the_precision_is_too_much(schedule: str, named: bool) -> None:
+    """gamma = 1e-3 hides up to sqrt(gamma g) ||theta|| = 0.26 with g near 2: between 1/8 and 1/2, B = 1."""
+    problem, oracle = apart([0.9, -0.8], goal=sl.Threshold(0.1), ridge=1e-3, norm=6.0, bound=1.0)
+    method = in_rounds("melk", problem, schedule=schedule)
+    plan = method.ask(method.init())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        state, _ = method.tell(method.init(), plan, oracle.values[plan.indices])
+    bias = belief(state).bias
+    assert bias is not None
+    assert 1 / 8 < bias < 1 / 2
+    found = [each for each in state.belief.findings if each.assumption == "ridge"]
+    assert [each.verdict for each in found] == [Verdict.CONTRADICTED] * named
+    promised = sl.Rips(schedule=schedule).guarantee(problem)  # type: ignore[arg-type]
+    assert ("ridge and misspecification hide at most 0.25 of a round's precision" in promised.assumes) is named
+
+
 @pytest.mark.parametrize("bound", np.random.default_rng(0).uniform(0.1, 10.0, 10))
 def test_a_bound_that_is_reached_exactly_is_not_doubted(bound: float) -> None:
     problem, oracle = apart([bound, -bound], goal=sl.Threshold(0.0), noise=0.0)
@@ -455,8 +475,12 @@ def test_bad_input_is_one_sentence(name: str, options: Any, changes: Any, senten
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: sl.Rips(schedule="soon"), "schedule is 'soon': choose out of scaled, paper, tight"),  # type: ignore[arg-type]
+        (lambda: sl.Rips(schedule="soon"), "schedule is 'soon': choose out of scaled, paper, experiments, tight"),  # type: ignore[arg-type]
         (lambda: sl.Rips(estimator=robust.MEDIAN_OF_MEANS), "the printed constants are for Catoni's mean"),
+        (
+            lambda: sl.Rips(schedule="experiments", estimator=robust.MEDIAN_OF_MEANS),
+            "schedule is 'experiments': the printed constants are for Catoni's mean",
+        ),
         (
             lambda: sl.Rips(estimator="catoni", schedule="tight"),  # type: ignore[arg-type]
             "estimator is 'catoni': give robust.CATONI",

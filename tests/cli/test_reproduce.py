@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import signal
 import subprocess
@@ -44,6 +45,18 @@ def test_a_quick_figure_writes_everything_and_judges_its_claims(tmp_path: Path) 
     assert {claim["verdict"] for claim in claims} == {"undecided"}
     again = reproduce("gp", "--quick", "--reps", 1, "--jobs", 1, "--out", tmp_path)
     assert "gp: 9 of 9 rows were there already" in again
+
+
+def test_the_linear_figure_prints_the_claim_in_every_reading(tmp_path: Path) -> None:
+    shown = reproduce("linear-explicit", "--quick", "--reps", 1, "--jobs", 1, "--out", tmp_path)
+    folder = tmp_path / "quick" / "linear-explicit"
+    with (folder / "linear-explicit-readings.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert len({line["reading"] for line in lines}) == 4
+    assert all(shown.count(line["reading"]) == 2 for line in lines)  # a line for each of the two methods
+    assert "wrong labels" in shown
+    with Image.open(folder / "linear-explicit-readings.png") as image:
+        assert image.width > 600
 
 
 def test_allocations_print_every_round_and_the_total_beside_the_uniform_design(tmp_path: Path) -> None:

@@ -64,6 +64,48 @@ def test_one_measurement_less_would_not_be_tight(t: int, value: float) -> None:
         assert 1.001 * robust.CATONI.deviation(count - 1, variance=2.0 * value, delta=failure) > chosen.precision(t)
 
 
+@given(st.integers(1, 9), st.floats(1.0, 20.0), st.integers(20, 200), st.floats(0.2, 5.0))
+def test_the_experiments_take_the_fewest_for_which_the_width_is_the_precision(
+    t: int, value: float, n: int, unit: float
+) -> None:
+    """(B^2 + sigma^2) log(2 t^2 |X|^2 / delta) g / N <= (B 2^-t)^2 holds for N_t, and not for one measurement less."""
+    count = samples(rounds("experiments", n=n, unit=unit), t, value * unit**2, n)
+    logarithm = math.log(2) + 2 * math.log(t) + 2 * math.log(n) + math.log(10)  # delta = 0.1
+    width, precision = 2.0 * value * logarithm, 0.5**t
+    assert math.sqrt(width / count) <= precision * (1 + 1e-12)
+    assert math.sqrt(width / (count - 1)) > precision * (1 - 1e-12)
+
+
+@given(st.integers(1, 9), st.floats(1.0, 20.0), st.integers(20, 200))
+def test_the_experiments_take_a_sixteenth_of_the_printed_number(t: int, value: float, n: int) -> None:
+    printed, fewer = (samples(rounds(schedule, n=n), t, value, n) for schedule in ("scaled", "experiments"))
+    assert 16 * (fewer - 1) < printed <= 16 * fewer
+
+
+@given(st.integers(1, 12), st.floats(1e-6, 100.0), st.integers(1, 60))
+def test_the_experiments_leave_room_for_a_bias_of_a_quarter_of_the_precision(t: int, value: float, n: int) -> None:
+    """Without the 16 a round is not as precise as printed, but W +- 2 * 2^-t holds with a small bias."""
+    chosen = rounds("experiments", n=n)
+    count = samples(chosen, t, value, n)
+    error = 1.001 * float(robust.CATONI.deviation(count, variance=2.0 * value, delta=chosen.failure(t, n)))
+    assert chosen.room(t) == chosen.precision(t) / 4
+    assert error + chosen.room(t) <= 2 * chosen.precision(t) * (1 + 1e-12)
+
+
+def test_without_the_16_catoni_s_bound_does_not_give_the_printed_precision() -> None:
+    """On the paper's benchmark, g = 2 in the first round: what its proof says is not so for the experiments."""
+    chosen = rounds("experiments", n=100)
+    count = samples(chosen, 1, 2.0, 100)
+    error = float(robust.CATONI.deviation(count, variance=4.0, delta=chosen.failure(1, 100)))
+    assert 1.4 * chosen.precision(1) < error < 1.75 * chosen.precision(1)
+
+
+@pytest.mark.parametrize("schedule", ["scaled", "paper", "tight"])
+def test_the_other_schedules_leave_room_for_a_bias_of_the_precision(schedule: Schedule) -> None:
+    chosen = rounds(schedule)
+    assert chosen.room(3) == chosen.precision(3) == 0.125
+
+
 def test_the_failures_of_all_rounds_sum_to_at_most_delta() -> None:
     chosen = rounds("tight")
     assert sum(50 * chosen.failure(t, 50) for t in range(1, 10_000)) <= 0.1

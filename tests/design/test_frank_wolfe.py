@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
-from superlevel.design import Design, FrankWolfe, Pairs, Rows, Status, Subset, certify, solve
+from superlevel.design import Design, FixedFrankWolfe, FrankWolfe, Pairs, Rows, Status, Subset, certify, solve
 from superlevel.design.frank_wolfe import _Lemma
 from superlevel.errors import InputError
 from superlevel.features import embed
@@ -58,14 +59,13 @@ def test_the_worst_target_and_the_best_arm_are_found_from_kernel_rows(targets: A
         assert best == np.square(across).argmax()
 
 
-def plainly(arms: Array, rows: Array, ridge: float, iterations: int, step: float) -> tuple[Array, Array]:
-    """The corrected algorithm with A written out: lambda <- (1 - eta) lambda + eta e_j, eta = step / (t + 2)."""
+def plainly(arms: Array, rows: Array, ridge: float, etas: Sequence[float]) -> tuple[Array, Array]:
+    """The corrected algorithm with A written out: lambda <- (1 - eta) lambda + eta e_j."""
     instance = Instance(arms=arms, rows=rows, ridge=ridge)
     weights, mixture = np.eye(len(arms))[0], np.zeros(len(rows))
-    for t in range(1, iterations + 1):
+    for eta in etas:
         worst = int(instance.variances(weights).argmax())
         best = int(np.square(arms @ instance.inverse(weights) @ rows[worst]).argmax())
-        eta = step / (t + 2)
         weights = (1 - eta) * weights + eta * np.eye(len(arms))[best]
         mixture = (1 - eta) * mixture + eta * np.eye(len(rows))[worst]
     return weights, mixture / mixture.sum()
@@ -76,10 +76,32 @@ def plainly(arms: Array, rows: Array, ridge: float, iterations: int, step: float
 def test_its_steps_are_those_of_the_plain_algorithm(targets: Any, rows: Array, step: float) -> None:
     for iterations in (1, 2, 3, 10, 40):
         design = solve(ARMS, targets, ridge=0.1, method=FrankWolfe(iterations=iterations, step=step))
-        weights, mixture = plainly(ARMS, rows, 0.1, iterations, step)
+        weights, mixture = plainly(ARMS, rows, 0.1, [step / (t + 2) for t in range(1, iterations + 1)])
         np.testing.assert_allclose(design.weights, weights, atol=1e-12)
         dual = design.dual.toarray().ravel() if isinstance(targets, Pairs) else design.dual
         np.testing.assert_allclose(dual[dual > 0], mixture[mixture > 0])
+
+
+@kinds
+def test_equal_steps_are_those_of_the_plain_algorithm(targets: Any, rows: Array) -> None:
+    for iterations in (1, 2, 3, 10, 40):
+        design = solve(ARMS, targets, ridge=0.1, method=FixedFrankWolfe(iterations=iterations, step=0.5))
+        weights, _ = plainly(ARMS, rows, 0.1, [0.5] * iterations)
+        np.testing.assert_allclose(design.weights, weights, atol=1e-12)
+        assert design.value == pytest.approx(Instance(arms=ARMS, rows=rows, ridge=0.1).value(weights), rel=1e-9)
+
+
+def test_equal_steps_of_one_half_are_the_default_and_leave_half_of_the_weight_on_the_last_arm() -> None:
+    design = solve(ARMS, ridge=0.1, method=FixedFrankWolfe())
+    assert (design.iterations, FixedFrankWolfe().step) == (2000, 0.5)
+    assert design.weights.max() >= 0.5
+    assert design.weights.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("step", [0.0, 1.0, 2.0])
+def test_equal_steps_stay_within_the_simplex(step: float) -> None:
+    with pytest.raises(InputError, match=r"^step is "):
+        FixedFrankWolfe(step=step)
 
 
 @kinds

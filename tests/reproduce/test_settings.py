@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ import pytest
 from superlevel.confidence.posterior import Posterior
 from superlevel.confidence.rips import Rips
 from superlevel.confidence.rkhs import Rkhs
+from superlevel.confidence.rounds import Schedule
 from superlevel.reproduce import settings
 from superlevel.reproduce.allocations import Rounds
 from superlevel.reproduce.settings import Entry, Figure, Row, Setting, Task, Trial, Values
@@ -37,7 +38,10 @@ TRIALS: list[Any] = [
     Rounds(ridge=1e-7, rtol=0.01),
 ]
 
-CONFIDENCES = [Rips(), Rips(schedule="tight"), Rkhs(), Loose(), *(OfRank(rank=rank) for rank in (2, 3)), Posterior()]
+CONFIDENCES = [
+    *(Rips(schedule=schedule) for schedule in get_args(Schedule)),
+    *(Rkhs(), Loose(), OfRank(rank=2), OfRank(rank=3), Posterior()),
+]
 
 
 def task(trial: Trial | None = None, *, at: Setting | None = None, label: str = "LSE", seed: int = 0) -> Task:

@@ -80,6 +80,9 @@ def run(
             with Bar(name) as bar, _writing(out):
                 made.append(runner.make(FIGURES[name], out, work, reps=reps, seed=seed, quick=quick, watch=bar))
             console.print(as_table(made[-1].outcome.shown, title=made[-1].figure.title))
+            if made[-1].outcome.readings:
+                title = f"{made[-1].figure.title}: the paper's claim in its readings"
+                console.print(as_table(made[-1].outcome.readings, title=title))
     ranked = [line for figure in made for line in figure.outcome.ranked]
     if ranked:
         with _writing(out):

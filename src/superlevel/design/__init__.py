@@ -12,7 +12,7 @@ True
 
 from superlevel.design.api import Method, solve
 from superlevel.design.audit import Review, certify, review
-from superlevel.design.frank_wolfe import FrankWolfe
+from superlevel.design.frank_wolfe import FixedFrankWolfe, FrankWolfe
 from superlevel.design.information import information_factor
 from superlevel.design.interior import InteriorPoint
 from superlevel.design.result import Design, Status
@@ -21,6 +21,7 @@ from superlevel.design.targets import Pairs, Rows, Subset, targets
 
 __all__ = [
     "Design",
+    "FixedFrankWolfe",
     "FrankWolfe",
     "InteriorPoint",
     "Method",

@@ -36,6 +36,8 @@ class Outcome:
     """What is worth printing."""
     ranked: Table = ()
     """Areas and ranks of the methods, if the figure compares any."""
+    readings: Table = ()
+    """The paper's claim in different readings of it, if the figure has any."""
 
 
 def scores(rows: Sequence[Row], field: str) -> dict[tuple[str, str], Array]:

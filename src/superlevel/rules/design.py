@@ -44,10 +44,14 @@ class OptimalDesign(DesignRule):
 
     def choose(self, view: View) -> Choice:
         """As many draws from lambda_t as the phase takes."""
-        arms, wanted, ridge = self.posed(view)
-        found = design.solve(arms, wanted, ridge=ridge, rtol=self.rtol, start=view.start)
+        found = self.solved(view)
         counts = design.draw(found.weights, view.samples(found.value), rng=view.rng())
         return Choice(weights=found.weights, counts=counts, certificate=found)
+
+    def solved(self, view: View) -> design.Design:
+        """lambda_t, within rtol of the best."""
+        arms, wanted, ridge = self.posed(view)
+        return design.solve(arms, wanted, ridge=ridge, rtol=self.rtol, start=view.start)
 
     def review(self, view: View, found: design.Design, /) -> design.Review:
         arms, wanted, ridge = self.posed(view)
