@@ -41,9 +41,10 @@ from superlevel.domain import Domain
 SMOOTHNESS = {0.5: 0.25, 1.5: 0.3, 2.5: 0.3, math.inf: 0.15}  # with their prior weights, as in the tables below
 LENGTHS = tuple(float(length) for length in np.geomspace(0.06, 4.0, 9))
 TYPICAL, SPREAD = 0.5, 1.2  # of the length: its prior is log-normal
-SCATTER = {0.001: 0.1, 0.01: 0.25, 0.05: 0.3, 0.2: 0.25, 0.8: 0.1}
+SCATTER = {1e-7: 0.03, 2e-6: 0.05, 4e-5: 0.08, 0.001: 0.1, 0.01: 0.2, 0.05: 0.24, 0.2: 0.2, 0.8: 0.1}
 FINER_SCATTER = dict.fromkeys((float(share) for share in 2.0 ** np.arange(-14, 3)), 1.0 / 17)
 ROUGH = {0.0: 0.45, 0.5: 0.3, 0.9: 0.25}  # the part of the scatter that is f's own
+SLIGHT = 1e-4  # scatter below which it makes no difference which part of it is f's own
 REPLICATES = 50.0  # M: measurements of pure noise that a given noise is worth
 SMALLEST = 1e-12  # of the mean square of the values: S of values that are all equal
 
@@ -80,7 +81,8 @@ def _members(family: Family, scatter: dict[float, float], rough: dict[float, flo
     The rough part is less than the variance of f, which is 1. If the scatter is more, the rest of it is noise.
     """
     found = []
-    for (size, one), (part, other) in product(scatter.items(), rough.items()):
+    pairs = [(size, part) for size in scatter.items() for part in (rough if size[0] >= SLIGHT else {0.0: 1.0}).items()]
+    for (size, one), (part, other) in pairs:
         own = part * min(size, 1.0)
         found.append(Structure(family, own, size - own, family.log_prior + math.log(one) + math.log(other)))
     return found
