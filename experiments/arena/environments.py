@@ -80,7 +80,7 @@ PEERS: dict[str, Peer] = {
     "scikit-learn random": Peer(script="sklearn_random", environment="sklearn"),
     "AEPsych": Peer(script="aepsych_straddle", environment="aepsych"),
     "Trieste": Peer(script="trieste_feasibility", environment="trieste"),
-    "gpmp-contrib": Peer(script="gpmp_wmse", environment="gpmp"),
+    "gpmp-contrib": Peer(script="gpmp_wmse", environment="gpmp", revision=2),
     "stopping_LSE": Peer(script="stopping_lse", environment="sklearn"),
 }
 REFERENCE = "scikit-learn Straddle"

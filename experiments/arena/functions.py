@@ -49,40 +49,41 @@ _CENTRES: dict[int, Array] = {
 }
 
 
-def branin() -> tuple[Array, Array]:
-    """On [-5, 10] x [0, 15]."""
-    points = square(np.linspace(0, 1, SIDE)) * 15.0 + [-5.0, 0.0]
+def branin(points: Array) -> Array:
+    """(n,) at points (n, 2) of [-5, 10] x [0, 15]."""
     x, y = points.T
     bowl = (y - 5.1 * x**2 / (4 * np.pi**2) + 5 * x / np.pi - 6) ** 2
-    return points, bowl + 10 * (1 - 1 / (8 * np.pi)) * np.cos(x) + 10
+    return np.asarray(bowl + 10 * (1 - 1 / (8 * np.pi)) * np.cos(x) + 10)
 
 
-def himmelblau() -> tuple[Array, Array]:
-    """On [-5, 5] x [-5, 5]."""
-    points = square(np.linspace(-5, 5, SIDE))
+def himmelblau(points: Array) -> Array:
+    """(n,) at points (n, 2) of [-5, 5] x [-5, 5]."""
     x, y = points.T
-    return points, (x**2 + y - 11) ** 2 + (x + y**2 - 7) ** 2
+    return np.asarray((x**2 + y - 11) ** 2 + (x + y**2 - 7) ** 2)
 
 
-def rosenbrock() -> tuple[Array, Array]:
-    """On [-2, 2] x [-1, 3]."""
-    points = square(np.linspace(0, 1, SIDE)) * 4.0 + [-2.0, -1.0]
+def rosenbrock(points: Array) -> Array:
+    """(n,) at points (n, 2) of [-2, 2] x [-1, 3]."""
     x, y = points.T
-    return points, 100 * (y - x**2) ** 2 + (1 - x) ** 2
+    return np.asarray(100 * (y - x**2) ** 2 + (1 - x) ** 2)
 
 
-def ishigami() -> tuple[Array, Array]:
-    """On [-pi, pi] x [-pi, pi]."""
-    points = square(np.linspace(-np.pi, np.pi, SIDE))
+def ishigami(points: Array) -> Array:
+    """(n,) at points (n, 2) of [-pi, pi] x [-pi, pi]."""
     x, y = points.T
-    return points, np.sin(x) + 7 * np.sin(y) ** 2 + 0.1 * SLICE**4 * np.sin(x)
+    return np.asarray(np.sin(x) + 7 * np.sin(y) ** 2 + 0.1 * SLICE**4 * np.sin(x))
 
 
-def hartmann(dimension: int) -> tuple[Array, Array]:
-    """On Sobol's points of the unit cube in 3 or 6 dimensions."""
-    points = sobol(dimension)
-    squares = (points[:, None, :] - _CENTRES[dimension]) ** 2
-    return points, np.asarray(np.exp(-np.einsum("nij,ij->ni", squares, _STEEPNESS[dimension])) @ _HEIGHTS)
+def hartmann(points: Array) -> Array:
+    """(n,) at points (n, d) of the unit cube in 3 or 6 dimensions."""
+    d = points.shape[1]
+    squares = (points[:, None, :] - _CENTRES[d]) ** 2
+    return np.asarray(np.exp(-np.einsum("nij,ij->ni", squares, _STEEPNESS[d])) @ _HEIGHTS)
+
+
+def rectangle(low: tuple[float, float], high: tuple[float, float]) -> Array:
+    """(2,304, 2) a grid on a rectangle."""
+    return plane(SIDE) * np.subtract(high, low) + low
 
 
 def sobol(dimension: int) -> Array:

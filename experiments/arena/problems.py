@@ -122,15 +122,21 @@ def _kept(name: str) -> Contents:
 # ------------------------------------------------------------------------------------------ sources
 
 
-def _closed(made: Callable[[], tuple[Array, Array]], quantile: float, share: float, _seed: int) -> Contents:
-    points, values = made()
-    return points, values, float(np.quantile(values, quantile)), share * float(values.std())
+@dataclass(frozen=True, kw_only=True)
+class Closed:
+    """A function in closed form on its usual domain."""
 
+    function: Callable[[Array], Array]
+    places: Callable[[], Array]
+    quantile: float | None
+    """Of the level; None for Branin, whose level is 80 as in Trieste's own example of expected feasibility."""
 
-def _branin(share: float, _seed: int) -> Contents:
-    """The level is that of Trieste's own example of expected feasibility."""
-    points, values = functions.branin()
-    return points, values, 80.0, share * float(values.std())
+    def at(self, share: float, _seed: int) -> Contents:
+        """With noise of that share of the function's deviation."""
+        points = self.places()
+        values = self.function(points)
+        level = 80.0 if self.quantile is None else float(np.quantile(values, self.quantile))
+        return points, values, level, share * float(values.std())
 
 
 def _field(name: str, _seed: int) -> Contents:
@@ -178,13 +184,17 @@ def _paper_cosine(_seed: int) -> Contents:
     return places, values, float(np.quantile(values, 0.7)), 0.2
 
 
-CLOSED: dict[str, Callable[[float, int], Contents]] = {
-    "himmelblau": partial(_closed, functions.himmelblau, 0.7),
-    "rosenbrock": partial(_closed, functions.rosenbrock, 0.7),
-    "hartmann3": partial(_closed, partial(functions.hartmann, 3), 0.8),
-    "hartmann6": partial(_closed, partial(functions.hartmann, 6), 0.8),
-    "ishigami": partial(_closed, functions.ishigami, 0.7),
-    "branin": _branin,
+def _on(low: tuple[float, float], high: tuple[float, float]) -> Callable[[], Array]:
+    return partial(functions.rectangle, low, high)
+
+
+CLOSED = {
+    "branin": Closed(function=functions.branin, places=_on((-5, 0), (10, 15)), quantile=None),
+    "himmelblau": Closed(function=functions.himmelblau, places=_on((-5, -5), (5, 5)), quantile=0.7),
+    "rosenbrock": Closed(function=functions.rosenbrock, places=_on((-2, -1), (2, 3)), quantile=0.7),
+    "ishigami": Closed(function=functions.ishigami, places=_on((-np.pi, -np.pi), (np.pi, np.pi)), quantile=0.7),
+    "hartmann3": Closed(function=functions.hartmann, places=partial(functions.sobol, 3), quantile=0.8),
+    "hartmann6": Closed(function=functions.hartmann, places=partial(functions.sobol, 6), quantile=0.8),
 }
 TEST, DRAWN, REAL, NEW, HIGH, PAPER = (
     "test functions",
@@ -202,7 +212,7 @@ def _sources() -> dict[str, Source]:
     for name, made in CLOSED.items():
         for word, share in NOISES.items():
             group = HIGH if name == "hartmann6" else TEST
-            found[f"{name}-{word}"] = Source(group=group, make=partial(made, share))
+            found[f"{name}-{word}"] = Source(group=group, make=partial(made.at, share))
     for name, kernel in {
         "rbf": RBF(0.2),
         "matern-5/2": Matern(0.2, nu=2.5),

@@ -13,6 +13,7 @@ import gpmp as gp
 import gpmp.num as gnp
 import numpy as np
 from gpmpcontrib.samplingcriteria import excursion_wMSE
+from scipy.special import gammaln
 
 from experiments.arena.peers.loop import Declared, Task, main
 
@@ -32,10 +33,6 @@ def constant(x: Any, _parameters: Any) -> Any:
     return gnp.ones((x.shape[0], 1))
 
 
-def plain(x: Any, y: Any, parameters: Any, pairwise: bool = False) -> Any:
-    return gp.kernel.maternp_covariance(x, y, SMOOTHNESS, parameters, pairwise)
-
-
 class Gpmp(Declared):
     def __init__(self, task: Task) -> None:
         warnings.simplefilter("ignore")
@@ -45,9 +42,10 @@ class Gpmp(Declared):
     def fit(self, places: Any, values: Any, level: float) -> None:
         self.level = level
         measured, told = self.points[places], gnp.asarray(values)
-        noiseless = gp.core.Model(constant, plain)
-        guess = gp.kernel.anisotropic_parameters_initial_guess(noiseless, *_merged(places, values, self.points))
-        start = gnp.concatenate((gnp.asarray([float(guess[0]) + np.log(START)]), guess))
+        d = self.points.shape[1]
+        # gpmp's own first guess, for the box of all points: some coordinates may not vary among the measured ones.
+        length = np.exp(gammaln(d / 2 + 1) / d) / np.sqrt(np.pi)
+        start = gnp.asarray([np.log(START), 0.0, *[-np.log(length)] * d])
         self.model, _ = gp.kernel.select_parameters_with_criterion(
             self.model, gp.kernel.negative_log_restricted_likelihood, measured, told, covparam0=start
         )
@@ -62,12 +60,6 @@ class Gpmp(Declared):
     def choose(self) -> int:
         mean, variance = gnp.asarray(self.mean), gnp.asarray(np.maximum(self.variance, 0.0))
         return int(gnp.argmax(excursion_wMSE(self.level, mean, variance)))
-
-
-def _merged(places: Any, values: Any, points: Any) -> tuple[Any, Any]:
-    """Different points and the means of their measurements: the guess is made for a model without noise."""
-    different, place = np.unique(places, return_inverse=True)
-    return points[different], gnp.asarray(np.bincount(place, values) / np.bincount(place))
 
 
 if __name__ == "__main__":
