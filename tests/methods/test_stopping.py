@@ -41,7 +41,7 @@ def misplaced(labels: Array, f: Array, levels: tuple[float, ...], epsilon: float
     """(m, k, n) which points of which draws f (m, n) are not where the labels (k, n) say."""
     gaps = f[:, None, :] - np.array(levels)[:, None]
     right = np.where(labels == 1, gaps > 0, np.where(labels == -1, gaps < 0, np.abs(gaps) < epsilon))
-    return ~right
+    return np.asarray(~right)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
