@@ -14,6 +14,8 @@ from superlevel.arrays import Array
 from superlevel.errors import InputError
 from superlevel.methods.stopping import Accurate, margin
 from superlevel.records import State, Stop
+from superlevel.rules.accurate import LeastAccurate
+from superlevel.rules.sequential import Sequential
 
 X = np.linspace(0, 1, 30) ** 1.1
 NOISE = 0.2
@@ -94,6 +96,26 @@ def test_a_campaign_that_stops_is_right_as_often_as_it_says() -> None:
             stopped += 1
     assert wrong <= 13
     assert stopped > 50
+
+
+def test_the_rule_that_goes_with_it_measures_where_the_risk_is_largest() -> None:
+    """By the criterion itself, one point at a time."""
+    for goal in (sl.Threshold(0.2), sl.Levels([-0.3, 0.2])):
+        state = told(goal)
+        chances = Accurate(epsilon=0.1)._chances(state)
+        rule = Sequential(score=LeastAccurate(epsilon=0.1))
+        method = sl.methods.make("lse", problem(goal), confidence=sl.Posterior(beta=2.0), rule=rule)
+        view = method.view(state, phase=2)
+        found = rule.score.begin(view).scores(view.posterior)
+        np.testing.assert_allclose(found, (1 - chances.max(axis=0)).max(axis=0), atol=1e-12)
+        assert method.rule.choose(view).counts[np.argmax(found)] == 1
+
+
+def test_the_rule_that_goes_with_it_leaves_alone_what_is_known() -> None:
+    posterior = sl.posterior.begin(sl.Domain(np.array([[0.0], [1.0]])), noise=0.1)
+    lonely = sl.Problem(sl.Domain(np.array([[0.0], [1.0]])), goal=sl.Threshold(0.0), noise=0.1)
+    view = sl.methods.make("lse", lonely).view(sl.methods.make("lse", lonely).init(), phase=1)
+    assert LeastAccurate(epsilon=0.0).begin(view).scores(posterior).tolist() == [0.0, 0.5]
 
 
 def test_a_run_says_why_it_stopped_and_comes_back_from_its_file(tmp_path: Any) -> None:

@@ -8,7 +8,8 @@ likely is: above, below, or within the margin epsilon of the level. Each is wron
 
 and at least one is with probability at most sum_x r(x). Nothing more is measured once that sum is at most delta. The
 probabilities are those of the model, so the promise needs kernel and noise to be right. It holds at whatever moment the
-campaign stops, because a posterior probability holds given all measurements.
+campaign stops, because a posterior probability holds given all measurements. The paper's epsilon is the width of the
+whole margin, twice the one here, and its delta is 1 - delta. `superlevel.rules.accurate` is the rule that goes with it.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Accurate:
 
 
 def margin(problem: Problem, *, delta: float = 0.05, repeats: int = 5) -> float:
-    """The paper's epsilon: what `repeats` measurements of a point by itself leave open, at the level delta / n.
+    """The margin of the paper's appendix B.1: what `repeats` measurements of one point leave open, at level delta / n.
 
     epsilon = Phi^-1(1 - delta / (2 n)) sqrt(k / (1 + L k / sigma^2)),      k = max k(x, x),  L = repeats
     """
