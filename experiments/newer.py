@@ -254,8 +254,8 @@ def transductive() -> list[Line]:
     for name, said in (
         ("itl", "the smallest"),
         ("vtl", "the smallest"),
-        ("max-variance", "larger"),
-        ("uniform", "the largest"),
+        ("max-variance", "much larger"),
+        ("uniform", "much larger"),
     ):
         method = sl.methods.make(name, problem)
         view = method.view(method.init(), phase=1, sizes=Growing(first=100))

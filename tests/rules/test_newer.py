@@ -216,7 +216,7 @@ def test_feasibility_is_even_and_largest_at_the_level(a: float) -> None:
 
 
 def test_among_the_undecided_points_itl_takes_the_largest_variance() -> None:
-    """Proposition of the paper: with the measured points in A, ITL is uncertainty sampling."""
+    """I(f_A; y_x) = I(f_x; y_x) for x in A, and it is smaller elsewhere."""
     here = world("matrix", 1)
     chosen = here.view.undecided
     found = scores("itl", here.view)
