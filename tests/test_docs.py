@@ -6,9 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import superlevel as sl
 from superlevel.fields import FIELDS, table
 from superlevel.goals import KINDS, parse
+from superlevel.records import Stop
 
 ROOT = Path(__file__).parent.parent
 
@@ -63,6 +66,17 @@ def test_the_guide_to_the_posterior_runs() -> None:
     assert ((depth > 20) == (run.trace[-1].guess == 1)).mean() > 0.97
     assert names["state"].samples == 20
     assert names["fitted"].agreement >= 1
+
+
+def test_the_guide_to_the_rules_of_other_papers_runs_and_has_all_of_them() -> None:
+    names = run_examples("docs/rules.md")
+    depth, run, early = names["depth"], names["run"], names["early"]
+    np.testing.assert_array_equal(run.labels[run.labels != 0], np.where(depth > 21, 1, -1)[run.labels != 0])
+    assert early.stop in {Stop.CRITERION, Stop.DECIDED}
+    shown = page("docs/rules.md")
+    table = [cells(line)[0].strip("`") for line in shown.splitlines() if line.startswith("| `")]
+    older = {"melk", "milk", "lse", "lse-imp", "truvar", "straddle", "rmile", "max-variance"}
+    assert set(table) | older == set(sl.methods.NAMES)
 
 
 def page(name: str) -> str:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import RBF
 
-from experiments import affordable, common, fields, gp, implicit, known, linear_designs, sea, trust
+from experiments import affordable, common, fields, gp, implicit, known, linear_designs, newer, sea, trust
 from superlevel.reproduce import linear
 from superlevel.reproduce.settings import Figure, Row, Score, Setting, Task
 from superlevel.worker_setup import quiet
@@ -147,3 +148,38 @@ def test_a_known_kernel_is_given_or_estimated() -> None:
         declared, wrong = looks[max(looks)]
         assert declared > 0.8
         assert wrong < 0.05
+
+
+def test_rules_that_aim_at_a_set_learn_it_best() -> None:
+    deviations = {what.partition(":")[0]: float(found) for what, _, found in newer.transductive()}
+    assert max(deviations["itl"], deviations["vtl"]) < 0.1 * min(deviations["max-variance"], deviations["uniform"])
+
+
+def test_the_camelback_function_is_even_in_its_own_coordinates() -> None:
+    """f(u, v) = f(-u, -v), with u = 1.2 x - 0.1 and v = 0.9 y."""
+    points = np.random.default_rng(0).uniform(-0.8, 0.8, (20, 2))
+    mirrored = np.stack([(0.2 - 1.2 * points[:, 0]) / 1.2, -points[:, 1]], axis=1)
+    np.testing.assert_allclose(newer.camelback(points), newer.camelback(mirrored))
+
+
+def test_a_latin_sample_has_one_point_in_each_row_and_column() -> None:
+    points = newer.grid([0, 0], [1, 1], 101)
+    chosen = points[newer.latin(points, 5, seed=0)]
+    for axis in chosen.T:
+        assert sorted(np.minimum((5 * axis).astype(int), 4)) == [0, 1, 2, 3, 4]
+
+
+def test_a_campaign_refits_its_kernel_and_counts_every_measurement() -> None:
+    x = np.linspace(0, 1, 40)[:, None]
+    values = np.sin(6 * x[:, 0])
+    given = {"kernel": RBF(0.3), "noise": 0.1, "first": np.arange(0, 40, 8), "budget": 12, "interval": 3}
+    with quiet():
+        states = newer.Campaign(points=x, values=values, level=0.2, **given).run("eff")
+    assert [state.samples for state in states] == [5, 6, 7, 8, 8, 9, 10, 11, 11, 12]
+    assert len({repr(state.belief.problem.domain.kernel) for state in states}) > 1
+    assert ((states[-1].estimate > 0.2) == (values > 0.2)).mean() > 0.85
+
+
+def test_the_table_of_the_papers_names_each(capsys: pytest.CaptureFixture[str]) -> None:
+    newer.main(["wmse"])
+    assert "with 4 and with 22 evaluations" in capsys.readouterr().out

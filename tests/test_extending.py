@@ -105,6 +105,16 @@ def test_every_suite_that_the_page_names_is_there() -> None:
 # --- the rule of the page
 
 
+def test_the_method_timse_chooses_what_the_rule_of_the_page_chooses() -> None:
+    """Two programs of one formula, a batch of six after ten measurements."""
+    given = sl.Problem(sl.Domain(X, RBF(0.2)), goal=sl.Threshold(0.2), noise=0.1)
+    method = sl.methods.make("timse", given, batch=6)
+    places = np.arange(0, 20, 2)
+    state, _ = method.observe(method.init(), places, TRUTH[places])
+    view = method.view(state, phase=2)
+    np.testing.assert_array_equal(method.rule.choose(view).counts, rule().choose(view).counts)
+
+
 class TestTargetedImse(RuleContract):
     def make(self) -> Rule:
         made: Rule = rule(0.1)

@@ -29,6 +29,7 @@ class Stop(StrEnum):
     EMPTY = "no point is above a fraction of the maximum, because the maximum is not above zero"
     TOLERANCE = "the tolerance is reached: what is still undecided may be declared either way"
     BUDGET = "the budget ends before the next phase would"
+    CRITERION = "the stopping criterion is met"
     CONTRADICTED = "the measurements contradict what is assumed: nothing is declared"
 
 

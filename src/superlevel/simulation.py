@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ from superlevel.arrays import Array, Indices, Labels, Mask, as_count, frozen
 from superlevel.errors import InputError
 from superlevel.goals import ABOVE, BELOW, Bounds, Goal, decided, restore, summary
 from superlevel.methods import Method
+from superlevel.methods.stopping import Criterion
 from superlevel.oracles import Oracle
 from superlevel.records import Info, Plan, State, Stop
 
@@ -163,22 +164,16 @@ def simulate(
     max_samples: int | None = None,
     seed: int = 0,
     watch: Watch | None = None,
+    until: Criterion | None = None,
 ) -> Run:
     """Run a method against an oracle.
 
     A phase that would exceed ``max_samples`` is not begun: a part of a round would decide nothing, so the labels that
     are there already are the answer and the rest of the budget is saved. Ties at the level end with the tolerance, or
-    with the budget. Everything random comes from (seed, phase).
+    with the budget. A criterion of `superlevel.methods.stopping` ends the run as soon as it is reached: ``until``.
+    Everything random comes from (seed, phase).
     """
-    if not isinstance(method, Method):
-        raise InputError("method", f"of type {type(method).__name__}", "give what methods.make returned")
-    if not hasattr(oracle, "measure") or not hasattr(oracle, "values"):
-        raise InputError("oracle", f"of type {type(oracle).__name__}", "give one of oracles, such as Gaussian(values)")
-    if watch is not None and not callable(watch):
-        raise InputError("watch", f"of type {type(watch).__name__}", "give a function of one Step")
-    n = method.problem.domain.n
-    if len(oracle.values) != n:
-        raise InputError("oracle", f"for {len(oracle.values)} points", f"give one for the {n} points of the domain")
+    _check(method, oracle, watch, until)
     budget = method.budget if max_samples is None else as_count("max_samples", max_samples)
     state = begun = method.init(seed=seed)
     trace: list[Step] = []
@@ -193,6 +188,8 @@ def simulate(
         trace.append(_seen(plan, state, info, method.guess(state)))
         if watch is not None:
             watch(trace[-1])
+        if state.stop is None and until is not None and until.reached(state):
+            state = replace(state, stop=Stop.CRITERION)
     return Run(
         method=method.name,
         seed=state.seed,
@@ -207,6 +204,21 @@ def simulate(
         intervals=state.intervals,
         sources=state.belief.sources,
     )
+
+
+def _check(method: object, oracle: object, watch: object, until: object) -> None:
+    """That each is what it is to be."""
+    if not isinstance(method, Method):
+        raise InputError("method", f"of type {type(method).__name__}", "give what methods.make returned")
+    if not hasattr(oracle, "measure") or not hasattr(oracle, "values"):
+        raise InputError("oracle", f"of type {type(oracle).__name__}", "give one of oracles, such as Gaussian(values)")
+    if watch is not None and not callable(watch):
+        raise InputError("watch", f"of type {type(watch).__name__}", "give a function of one Step")
+    if until is not None and not hasattr(until, "reached"):
+        raise InputError("until", f"of type {type(until).__name__}", "give a criterion, such as Accurate(epsilon=0.1)")
+    n = method.problem.domain.n
+    if len(oracle.values) != n:
+        raise InputError("oracle", f"for {len(oracle.values)} points", f"give one for the {n} points of the domain")
 
 
 def settled(moments: Sequence[tuple[int, Labels]]) -> Indices:

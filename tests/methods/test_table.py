@@ -50,7 +50,7 @@ def test_a_method_says_what_it_is_made_of_in_one_line() -> None:
 
 def test_the_table_is_covered() -> None:
     assert {case.name for case in CASES} == set(NAMES) == set(ROWS)
-    assert len(CASES) == 2 * (1 + 3 + 1) + 2 * 2 + 2 + 2 * 3
+    assert len(CASES) == 2 * (1 + 3 + 1) + 2 * 2 + 2 + 2 * 3 + 8 + 2 * 2
 
 
 # --- one loop

@@ -12,6 +12,16 @@
 | straddle     | ambiguity with 1.96 sigma                      | posterior          | given levels    | 1           |
 | truvar       | largest drop of the undecided points' variance | posterior          | both            | 1           |
 | rmile        | largest expected gain in points sure above     | posterior          | one given level | 1           |
+| rstraddle    | ambiguity with a random width                  | posterior          | given levels    | 1           |
+| tmse         | largest variance times density at the level    | posterior          | given levels    | 1           |
+| timse        | largest drop of the variance at the level      | posterior          | given levels    | 1           |
+| wmse         | deviation times chance of a wrong label        | posterior          | given levels    | 1           |
+| eff          | largest expected feasibility                   | posterior          | given levels    | 1           |
+| sur          | largest drop of sum p (1 - p)                  | posterior          | given levels    | 1           |
+| globalmi     | most information about all labels              | posterior          | given levels    | 1           |
+| eavc         | largest change of the volume above             | posterior          | given levels    | 1           |
+| itl          | most information about the undecided points    | posterior          | both            | 1           |
+| vtl          | the same as truvar                             | posterior          | both            | 1           |
 | lse-imp      | widest interval                                | posterior, or RKHS | fraction of max | 1           |
 | uniform      | chance                                         | posterior          | both            | 1           |
 | max-variance | largest variance                               | posterior          | both            | 1           |
@@ -35,11 +45,19 @@ from superlevel.rules.ambiguity import Ambiguity, Straddle
 from superlevel.rules.chance import Chance
 from superlevel.rules.covariances import AverageCase
 from superlevel.rules.design import OptimalDesign, WorstCase
+from superlevel.rules.excursion import Sur
+from superlevel.rules.feasibility import ExpectedFeasibility
 from superlevel.rules.gap_weighted import GapWeighted
+from superlevel.rules.information import GlobalMi
 from superlevel.rules.lookahead import Rmile
 from superlevel.rules.protocol import Rule
-from superlevel.rules.sequential import Sequential
+from superlevel.rules.randomised import RandomisedStraddle
+from superlevel.rules.sequential import Score, Sequential
+from superlevel.rules.targeted import Targeted, TargetedMse
+from superlevel.rules.transductive import TransductiveInformation
 from superlevel.rules.variance import LargestVariance, Mislabelled, Undecided, VarianceReduction, Widest
+from superlevel.rules.volume import AbsoluteVolumeChange
+from superlevel.rules.weighted import WeightedMse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +116,28 @@ def _sequential(name: str, rule: Rule, *, intersected: bool = False, rkhs: bool 
     return tuple(found)
 
 
+def _newer() -> dict[str, Row]:
+    """Rules of other papers, one measurement at a time on the posterior (docs/rules.md)."""
+    at_levels: dict[str, Score] = {
+        "rstraddle": RandomisedStraddle(),
+        "tmse": TargetedMse(),
+        "timse": VarianceReduction(weights=Targeted()),
+        "wmse": WeightedMse(),
+        "eff": ExpectedFeasibility(),
+        "sur": Sur(),
+        "globalmi": GlobalMi(),
+        "eavc": AbsoluteVolumeChange(),
+    }
+    of_undecided: dict[str, Score] = {
+        "itl": TransductiveInformation(),
+        "vtl": VarianceReduction(weights=Undecided()),
+    }
+    return {
+        name: Row(pairings=_sequential(name, Sequential(score=score)), implicit=name in of_undecided, batch=1)
+        for name, score in (at_levels | of_undecided).items()
+    }
+
+
 ROWS: dict[str, Row] = {
     "melk": Row(pairings=_batched()),
     "milk": Row(pairings=_batched(), explicit=False, implicit=True, by_points=False),
@@ -122,6 +162,7 @@ ROWS: dict[str, Row] = {
     "max-variance": Row(
         pairings=_sequential("max-variance", Sequential(score=LargestVariance())), implicit=True, batch=1
     ),
+    **_newer(),
 }
 NAMES = tuple(ROWS)
 CONFIDENCES: dict[str, type[AnyConfidence]] = {kind.name: kind for kind in (Posterior, Ridge, Rips, Rkhs)}
