@@ -129,6 +129,21 @@ class GaussianModel(Protocol):
     def posterior(self) -> GaussianPosterior: ...
 
     @property
+    def centre(self) -> Array:
+        """(n,) the estimate of f from which rules count deviations."""
+        ...
+
+    @property
+    def spread(self) -> Array:
+        """(n,) the deviation of f, with all that the posterior's kernel does not know of."""
+        ...
+
+    @property
+    def rough(self) -> Array:
+        """(n,) the variance of f at a point that its neighbours tell nothing of, beside the posterior's."""
+        ...
+
+    @property
     def width(self) -> float:
         """beta^1/2: how many deviations a half-width has."""
         ...

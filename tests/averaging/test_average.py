@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ import superlevel as sl
 from superlevel.arrays import Array, Indices
 from superlevel.averaging import NO_DATA, Average, Data, average, candidates, lengths
 from superlevel.averaging.families import Given
-from superlevel.averaging.structures import REPLICATES, evidences, grid, grid_of_noise
+from superlevel.averaging.structures import REPLICATES, Structure, evidences, grid, grid_of_noise
 from superlevel.errors import InputError
 from superlevel.goals import FractionOfMax, Threshold
 from tests.averaging import dense
@@ -153,20 +154,29 @@ def test_parts_are_weighted_and_the_largest_comes_first() -> None:
     assert several
 
 
+def smooth(structures: Iterable[Structure]) -> list[Structure]:
+    return [structure for structure in structures if structure.rough == 0]
+
+
 def test_transforms_are_weighted_by_the_likelihood_of_what_was_measured() -> None:
-    """By full integrals, with the lengths that are likeliest for each transform, and finite differences of it."""
+    """By full integrals, with the lengths that are likeliest for each transform, and finite differences of it.
+
+    Without a rough part, the likeliest structures name the families; of these, all with a scatter near theirs count.
+    """
     data = measured(np.exp(0.6 * drawn(6)), 24, 6)
     found = average(problem(), data)
     logs = []
     for _, warp, _ in found.parts:
         plain = World(domain=sl.Domain(GRID), points=data.points, values=warp(data.values), counts=np.ones(24))
         listed = grid(plain.metrics, noise_is_given=False)
-        _, best = max(evidences(plain.summary, list(listed)), key=lambda pair: pair[0])
+        _, best = max(evidences(plain.summary, smooth(listed)), key=lambda pair: pair[0])
         world = replace(plain, stretched=(lengths.stretched(plain.summary, best, listed[best]),))
         structures = list(grid(world.metrics, noise_is_given=False))
-        ranked = sorted(evidences(world.summary, structures), key=lambda pair: -pair[0])
-        families = list(dict.fromkeys(structure.family for _, structure in ranked))[: candidates.FAMILIES]
-        likely = [structure for structure in structures if structure.family in families]
+        ranked = sorted(evidences(world.summary, smooth(structures)), key=lambda pair: pair[0])
+        families = {structure.family: structure.noise for _, structure in ranked}  # the likeliest comes last
+        order = list(dict.fromkeys(structure.family for _, structure in reversed(ranked)))[: candidates.FAMILIES]
+        apart = {s: math.log((s.rough + s.noise) / families[s.family]) for s in structures if s.family in order}
+        likely = [structure for structure, log in apart.items() if abs(log) <= math.log(candidates.WITHIN)]
         step = 1e-6 * float(data.values.std())
         slopes = (warp(data.values + step) - warp(data.values - step)) / (2 * step)
         each = [dense.log_evidence(world, structure) + structure.log_prior for structure in likely]

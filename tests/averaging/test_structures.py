@@ -21,6 +21,7 @@ from superlevel.averaging.structures import (
     REPLICATES,
     ROUGH,
     SCATTER,
+    SLIGHT,
     SMOOTHNESS,
     SPREAD,
     TYPICAL,
@@ -213,7 +214,9 @@ def test_scatter_is_a_rough_part_that_is_less_than_f_and_noise(noise_is_given: b
     sizes = FINER_SCATTER if noise_is_given else SCATTER
     sums = np.array([structure.rough + structure.noise for structure in listed])
     assert np.abs(sums[:, None] - np.array(list(sizes))).min(axis=1).max() < 1e-12
-    assert len({(structure.rough, structure.noise) for structure in listed}) == len(sizes) * len(ROUGH)
+    expected = sum(len(ROUGH) if size >= SLIGHT else 1 for size in sizes)
+    assert len({(structure.rough, structure.noise) for structure in listed}) == expected
+    assert all(structure.rough == 0 for structure in listed if structure.scatter < SLIGHT)
 
 
 def test_a_singular_structure_is_left_out() -> None:

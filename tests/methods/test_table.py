@@ -50,7 +50,7 @@ def test_a_method_says_what_it_is_made_of_in_one_line() -> None:
 
 def test_the_table_is_covered() -> None:
     assert {case.name for case in CASES} == set(NAMES) == set(ROWS)
-    assert len(CASES) == 2 * (1 + 3 + 1) + 2 * 2 + 2 + 2 * 3 + 8 + 2 * 2
+    assert len(CASES) == 2 * (1 + 4 + 1) + 2 * 2 + 2 + 2 * 3 + 8 + 2 * 2
 
 
 # --- one loop
@@ -86,7 +86,7 @@ def test_a_phase_takes_the_batch_that_was_asked_for(case: Case, batch: int) -> N
     plan = method.ask(state)
     assert plan.total == len(plan.indices) == batch
     assert plan.precision is None
-    assert (plan.certificate is None) == (case.rule in {None, "greedy"} and case.confidence != "ridge")
+    assert (plan.certificate is None) == (case.rule in {None, "greedy", "declare"} and case.confidence != "ridge")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -329,7 +329,20 @@ class Made:
         ("melk", {"confidence": sl.Rkhs()}, {}, "confidence is 'rkhs': melk has posterior and ridge and rips"),
         ("melk", {"confidence": "faith"}, {}, "confidence is 'faith': melk has posterior and ridge and rips"),
         ("melk", {"confidence": 3.0}, {}, "confidence is 3.0: melk has posterior and ridge and rips"),
-        ("melk", {"rule": "best"}, {}, "rule is 'best': melk on the posterior confidence has greedy, average, worst"),
+        (
+            "melk",
+            {"rule": "best"},
+            {},
+            "rule is 'best': melk on the posterior confidence has greedy, declare, average, worst",
+        ),
+        (
+            "melk",
+            {"objective": "win"},
+            {},
+            "objective is 'win': melk on the posterior confidence has 'label' or 'declare'",
+        ),
+        ("lse", {"objective": "label"}, {}, "objective is 'label': lse on the posterior confidence has none: leave"),
+        ("melk", {"objective": "label", "rule": "greedy"}, {}, "give an objective or a rule, not both"),
         (
             "melk",
             {"confidence": "rips", "batch": 5},

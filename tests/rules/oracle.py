@@ -196,8 +196,22 @@ def rmile(dense: Dense, world: World) -> Array:
 
 
 def mislabelled(dense: Dense, world: World) -> Array:
+    """The drop of the variance weighted by how close each point is to the level."""
+    return _drop(closeness(world), dense, world)
+
+
+def undeclared(dense: Dense, world: World) -> Array:
+    """The relative drop of the variance of the points whose interval contains the level, before the batch.
+
+    Where there is none, all points count.
+    """
+    total = world.dense.variance + world.rough
+    contained = np.abs(world.dense.mean - LEVEL) < WIDTH * np.sqrt(total)
+    return _drop((contained if contained.any() else 1.0) / total, dense, world)
+
+
+def _drop(weights: Array, dense: Dense, world: World) -> Array:
     """The drop of the weighted variance; measuring x tells of its own rough part too, and of no other's."""
-    weights = closeness(world)
     rough = world.rough.copy()
     for x in dense.more:
         rough[x] = 1 / (1 / rough[x] + 1 / dense.noise[x]) if rough[x] else 0.0

@@ -62,13 +62,14 @@ def test_checks_are_new_places_where_the_model_is_sure() -> None:
     found = checks(view)
     assert len(found) == 20
     assert not view.begun[found].any()
-    posterior = view.posterior
-    far = np.abs(posterior.mean - view.goal.levels[0]) > SURE * posterior.deviation
+    model = view.belief.model
+    far = np.abs(model.centre - view.goal.levels[0]) > SURE * model.spread
     assert far[found].all()
     candidates = np.flatnonzero(far & (view.begun == 0))
-    hits = np.bincount(np.concatenate([checks(view_of(method, state, 10, k)) for k in range(2000)]), minlength=300)
+    drawn = np.concatenate([checks(view_of(method, state, 50, k)) for k in range(1000)])
+    hits = np.bincount(drawn, minlength=300)
     assert set(np.flatnonzero(hits)) == set(candidates)
-    expected = 2000 / len(candidates)  # each place equally often
+    expected = 5000 / len(candidates)  # each place equally often
     assert np.abs(hits[candidates] - expected).max() < 5 * np.sqrt(expected)
 
 

@@ -20,7 +20,15 @@ from superlevel.rules.ambiguity import Ambiguity, Straddle
 from superlevel.rules.chance import Chance
 from superlevel.rules.lookahead import CERTAIN, Rmile
 from superlevel.rules.sequential import Score, Sequential
-from superlevel.rules.variance import LargestVariance, Mislabelled, Undecided, VarianceReduction, Widest, sampled
+from superlevel.rules.variance import (
+    LargestVariance,
+    Mislabelled,
+    Undecided,
+    Undeclared,
+    VarianceReduction,
+    Widest,
+    sampled,
+)
 from superlevel.sizes import Growing
 from tests.rules import oracle
 from tests.rules.oracle import LEVEL, WIDTH, Slow, World, counted, in_sequence, knowing, posing, world
@@ -34,6 +42,7 @@ RULES: dict[str, tuple[Score, Slow]] = {
     "truvar": (VarianceReduction(weights=Undecided()), oracle.truvar),
     "rmile": (Rmile(), oracle.rmile),
     "greedy": (VarianceReduction(weights=Mislabelled()), oracle.mislabelled),
+    "declare": (VarianceReduction(weights=Undeclared()), oracle.undeclared),
 }
 CASES = [
     pytest.param(name, kind, seed, seed == 2, id=f"{name}-{kind}-{seed}")
@@ -259,7 +268,7 @@ def test_sampled_sums_are_close(
 ) -> None:
     here = world("matrix", 0, unequal=True)
     exact = VarianceReduction(weights=weights).begin(here.view).scores(here.posterior)
-    monkeypatch.setattr(variance, "PAIRS", 0)
+    monkeypatch.setattr(variance, "EXACT", 0)
     monkeypatch.setattr(variance, "TARGETS", targets)
     scores = np.array([sampled_scores(here, seed, weights) for seed in range(100)])
     assert np.abs(scores - exact).max() <= error * exact.max()
@@ -280,7 +289,7 @@ def test_a_sample_stands_for_all_in_rmile_too(monkeypatch: pytest.MonkeyPatch) -
 def test_a_sampled_batch_follows_its_covariances(monkeypatch: pytest.MonkeyPatch) -> None:
     here = world("matrix", 0, batch=5)
     exact = Sequential(score=VarianceReduction(weights=Undecided())).choose(here.view)
-    monkeypatch.setattr(variance, "PAIRS", 0)
+    monkeypatch.setattr(variance, "EXACT", 0)
     monkeypatch.setattr(variance, "TARGETS", N)
     scorer: Any = VarianceReduction(weights=Undecided()).begin(here.view)
     posterior = here.posterior

@@ -12,7 +12,7 @@ with its own maximum.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -38,7 +38,8 @@ from superlevel.domain import Domain
 from superlevel.problem import Problem
 
 FEW = 80  # points by which one structure of each family is chosen
-LEADING, FAMILIES = 40, 10  # families of which all points compare one structure, and all structures
+LEADING, FAMILIES = 40, 8  # families of which all points compare one structure, and those near the likeliest
+WITHIN = 26.0  # by that factor the scatter may differ from the likeliest: the next value of the grid, or two
 STRETCHED = 150  # points from which the length of each coordinate is estimated, and by which transforms are screened
 TRIED = 24  # structures by which transforms are screened
 TRANSFORMS = 3  # that are compared in full, at most
@@ -148,10 +149,15 @@ def _given(candidates: Candidates, data: Data, counts: Array) -> Part:
 
 
 def _screened(candidates: Candidates, data: Data, counts: Array, tried: Sequence[Warp]) -> list[Evidences]:
-    """The evidence of every structure with each transform, from some of the points."""
+    """The evidence of the structures without a rough part with each transform, from some of the points."""
     few = some(data, FEW)
     summaries = [candidates.summary(data[few], counts[few], warp) for warp in tried]
-    return evidences_of_each(summaries, list(candidates.structures))
+    return evidences_of_each(summaries, _smooth(candidates.structures))
+
+
+def _smooth(structures: Iterable[Structure]) -> list[Structure]:
+    """Those without a rough part. Only repeats can tell it from noise, so that it says nothing of the family."""
+    return [structure for structure in structures if not structure.rough]
 
 
 def _near(
@@ -178,13 +184,13 @@ def _compared(candidates: Candidates, data: Data, counts: Array, screened: dict[
     for warp, known in screened.items():
         more = candidates.stretched(candidates.summary(data[few], counts[few], warp), _best(known, TRIED))
         added = [structure for structure in more.structures if structure not in candidates.structures]
-        own = evidences(more.summary(data[fewer], counts[fewer], warp), added)
+        own = evidences(more.summary(data[fewer], counts[fewer], warp), _smooth(added))
         tried.append(_Tried(warp=warp, candidates=more, summary=more.summary(data, counts, warp)))
         listed.append(_best(_one_of_each_family(known + own), LEADING))
     members = []
     for one, leading in zip(tried, _evidences(candidates, tried, listed), strict=True):
-        families = {structure.family for structure in _best(leading, FAMILIES)}
-        members.append([structure for structure in one.candidates.structures if structure.family in families])
+        scatter = {structure.family: structure.scatter for structure in _best(leading, FAMILIES)}
+        members.append([each for each in one.candidates.structures if _is_near(each, scatter.get(each.family))])
     found = _evidences(candidates, tried, members)
     return [Part(_total(each), one.warp, one.candidates, each) for one, each in zip(tried, found, strict=True)]
 
@@ -210,6 +216,11 @@ def _evidences(
         own = evidences(one.summary, [structure for structure in mine if structure not in candidates.structures])
         found.append([pair for pair in known if pair[1] in asked] + own)
     return found
+
+
+def _is_near(structure: Structure, scatter: float | None) -> bool:
+    """Whether the scatter of a structure is within a factor of `WITHIN` of the likeliest in its family."""
+    return scatter is not None and scatter / WITHIN <= structure.scatter <= scatter * WITHIN
 
 
 def _one_of_each_family(listed: Evidences) -> Evidences:

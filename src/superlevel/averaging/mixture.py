@@ -17,7 +17,7 @@ from superlevel.averaging.families import Between
 from superlevel.averaging.predictive import Prediction, normal
 from superlevel.averaging.structures import Fit, Structure, Summary, fits
 
-MEMBERS = 16  # kernels that are averaged,
+MEMBERS = 8  # kernels that are averaged for each transform: with 16, or with 6, the same labels are as likely wrong,
 COVERED = 0.99  # or as many as have this share of the weight, if they are fewer
 BLOCK = 2**20  # covariances held at a time: 8 MB
 LEAST = 1e-9  # of the variance of f: rounding leaves about so much

@@ -51,6 +51,12 @@ class Prediction:
         """(m, n) of each member."""
         return np.asarray(self.means + scale * self.deviations * student(float(ndtri(probability)), self.freedom))
 
+    def moments(self) -> tuple[Array, Array]:
+        """(n,) the mean of all members together, and their deviation."""
+        shares = self.weights / self.weights.sum()
+        mean = shares @ self.means
+        return mean, np.sqrt(shares @ (np.square(self.deviations) + np.square(self.means - mean)))
+
     def at(self, points: Indices) -> Prediction:
         """The same for some of the points only."""
         return replace(self, means=self.means[:, points], deviations=self.deviations[:, points])

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -58,14 +58,28 @@ class Structure(NamedTuple):
     """Variance of one measurement relative to that of f, or absolute where the kernel is given."""
     log_prior: float
 
+    @property
+    def scatter(self) -> float:
+        """What neighbours know nothing of: the rough part and the noise."""
+        return self.rough + self.noise
+
 
 def grid(metrics: Sequence[Metric], *, noise_is_given: bool) -> dict[Structure, OfSmoothness]:
     """All structures for an unknown kernel and their families; those of one family follow each other."""
+    found: dict[Structure, OfSmoothness] = {}
+    for number, metric in enumerate(metrics):
+        found |= _of_metric(number, metric.log_prior, noise_is_given)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _of_metric(number: int, log_prior: float, noise_is_given: bool) -> dict[Structure, OfSmoothness]:
+    """The structures of one metric. Those of a metric that is not estimated are the same each time."""
     scatter = FINER_SCATTER if noise_is_given else SCATTER
     found: dict[Structure, OfSmoothness] = {}
-    for (number, metric), (smoothness, weight), length in product(enumerate(metrics), SMOOTHNESS.items(), LENGTHS):
-        log_prior = metric.log_prior + math.log(weight) - 0.5 * (math.log(length / TYPICAL) / SPREAD) ** 2
-        family = OfSmoothness(number, smoothness, length, log_prior)
+    for (smoothness, weight), length in product(SMOOTHNESS.items(), LENGTHS):
+        prior = log_prior + math.log(weight) - 0.5 * (math.log(length / TYPICAL) / SPREAD) ** 2
+        family = OfSmoothness(number, smoothness, length, prior)
         found |= dict.fromkeys(_members(family, scatter, ROUGH), family)
     return found
 

@@ -51,6 +51,31 @@ RECENT = 300  # forecasts that count: an instrument that was mended is believed 
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Representative(GaussianBelief):
+    """The likeliest kernel by itself, with the estimate and the deviations of all kernels together.
+
+    Rules look ahead by the covariances of one kernel. How far a point is from a level is what all kernels say, with
+    the misfit and the local scale.
+    """
+
+    together: tuple[Array, Array]
+    """(n,) each: the mean and the deviation of f, both transformed."""
+
+    @property
+    def centre(self) -> Array:
+        return self.together[0]
+
+    @property
+    def spread(self) -> Array:
+        return self.together[1]
+
+    @property
+    def rough(self) -> Array:
+        """None: the kernel has its own rough part."""
+        return np.zeros(len(self.centre))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EstimatedBelief:
     """What all measurements say of f, averaged over kernels."""
 
@@ -86,7 +111,7 @@ class EstimatedBelief:
         return self.average.predict(np.arange(self.problem.domain.n))
 
     @cached_property
-    def representative(self) -> GaussianBelief:
+    def representative(self) -> Representative:
         """The likeliest kernel by itself on the transformed values, for rules that look ahead in a posterior."""
         found, problem = self.average, self.problem
         best, noise = found.mixture.best, found.mixture.best.noise
@@ -111,7 +136,16 @@ class EstimatedBelief:
             noise=noise / np.sqrt(found.counts),
             whole=True,
         )
-        return inner.update(inner.believing(complete, start), batch)
+        alone = inner.update(inner.believing(complete, start), batch)
+        (_, likeliest), *_ = self.prediction.parts
+        mean, deviation = likeliest.moments()
+        return Representative(
+            problem=complete,
+            posterior=alone.posterior,
+            widths=alone.widths,
+            counts=alone.counts,
+            together=(frozen(mean), frozen(self.scale * deviation)),
+        )
 
     @cached_property
     def estimated(self) -> dict[str, str]:
@@ -238,7 +272,7 @@ class EstimatedBelief:
         return self.representative.posterior
 
     @property
-    def model(self) -> GaussianBelief:
+    def model(self) -> Representative:
         return self.representative
 
     @property

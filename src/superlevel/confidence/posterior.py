@@ -128,6 +128,23 @@ class GaussianBelief(CompleteBelief):
         raise InputError("rule", "made for another confidence", remedy)
 
     @property
+    def centre(self) -> Array:
+        return self.posterior.mean
+
+    @property
+    def spread(self) -> Array:
+        """s with s^2 = sigma^2 + rough"""
+        return np.asarray(np.sqrt(self.posterior.variance + self.rough))
+
+    @property
+    def rough(self) -> Array:
+        """What the prediction errors show beyond the kernel, less what measurements of the point itself told of it."""
+        found = self.posterior
+        if not found.roughness:
+            return np.zeros(len(found.mean))
+        return np.asarray(1 / (1 / found.roughness + found.weights))
+
+    @property
     def width(self) -> float:
         """beta^1/2 now."""
         return self.widths.at(self.posterior)

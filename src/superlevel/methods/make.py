@@ -33,6 +33,7 @@ def make(
     batch: int | None = None,
     confidence: str | AnyConfidence | None = None,
     rule: str | Rule | None = None,
+    objective: str | None = None,
     permanent: bool | None = None,
 ) -> Method:
     """The method of this name for a problem.
@@ -48,6 +49,8 @@ def make(
         rule: where to measure: one of the method's by its name, or any `superlevel.rules.Rule`. On the posterior MELK
             and MILK have "greedy" (default: one point after the other, by how much variance that leaves where labels
             are doubtful), "average" (the best design for that) and "worst" (the paper's design).
+        objective: what MELK and MILK aim at on the posterior. "label" (default): as few points as possible on the wrong
+            side of the level, decided or not. "declare": as many points as possible decided. It stands for a rule.
         permanent: whether a label stays once it is given. By default it does with rips and rkhs; otherwise labels are
             read anew from all measurements each time.
     """
@@ -61,7 +64,7 @@ def make(
     goal = problem.goal.by_points() if row.by_points else problem.goal
     if goal.share:
         _check_pairs(used, problem, chosen)
-    where = as_rule(rule, pairing, used)
+    where = as_rule(rule_for(objective, rule, pairing, used), pairing, used)
     where.check(problem, goal)
     size = row.batch if batch is None else as_count("batch", batch)
     if problem.fit:
@@ -144,6 +147,19 @@ def _check_sizes(problem: Problem) -> None:
 # --------------------------------------------------------------------------------------------- rules
 
 
+def rule_for(objective: str | None, rule: str | Rule | None, pairing: Pairing, method: str) -> str | Rule | None:
+    """The rule that an objective stands for; without an objective, the rule that is given."""
+    if objective is None:
+        return rule
+    if rule is not None:
+        raise InputError("objective", repr(objective), "it stands for a rule: give an objective or a rule, not both")
+    if objective not in pairing.objectives:
+        known = " or ".join(map(repr, pairing.objectives)) or "none: leave it out"
+        remedy = f"{method} on the {pairing.confidence.name} confidence has {known}"
+        raise InputError("objective", repr(objective), remedy)
+    return pairing.objectives[objective]
+
+
 def as_rule(given: str | Rule | None, pairing: Pairing, method: str) -> Rule:
     """A rule from its name, or as it is; None is the method's own."""
     if given is None:
@@ -215,4 +231,5 @@ __all__ = [
     "describe_rule",
     "make",
     "restore_rule",
+    "rule_for",
 ]

@@ -32,7 +32,7 @@ A new method is a new row. Given levels are those of a threshold, a band or a co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from superlevel.confidence.posterior import Posterior
 from superlevel.confidence.protocol import AnyConfidence
@@ -55,7 +55,7 @@ from superlevel.rules.randomised import RandomisedStraddle
 from superlevel.rules.sequential import Score, Sequential
 from superlevel.rules.targeted import Targeted, TargetedMse
 from superlevel.rules.transductive import TransductiveInformation
-from superlevel.rules.variance import LargestVariance, Mislabelled, Undecided, VarianceReduction, Widest
+from superlevel.rules.variance import LargestVariance, Mislabelled, Undecided, Undeclared, VarianceReduction, Widest
 from superlevel.rules.volume import AbsoluteVolumeChange
 from superlevel.rules.weighted import WeightedMse
 
@@ -68,6 +68,8 @@ class Pairing:
     """As the method has it unless it is told otherwise."""
     rules: Mapping[str, Rule]
     """By their names; the first is the default."""
+    objectives: Mapping[str, str] = field(default_factory=dict)
+    """The name of the rule for each objective, where there is a choice; the first is the default."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +102,15 @@ class Row:
 
 def _batched() -> tuple[Pairing, ...]:
     """MELK's and MILK's, on each confidence."""
-    greedy = Sequential(score=VarianceReduction(weights=Mislabelled()))
-    practical = {"greedy": greedy, "average": AverageCase(), "worst": WorstCase()}
+    practical = {
+        "greedy": Sequential(score=VarianceReduction(weights=Mislabelled())),
+        "declare": Sequential(score=VarianceReduction(weights=Undeclared())),
+        "average": AverageCase(),
+        "worst": WorstCase(),
+    }
+    objectives = {"label": "greedy", "declare": "declare"}
     return (
-        Pairing(confidence=Posterior(), rules=practical),
+        Pairing(confidence=Posterior(), rules=practical, objectives=objectives),
         Pairing(confidence=Ridge(), rules={"gap-weighted": GapWeighted()}),
         Pairing(confidence=Rips(), rules={"optimal": OptimalDesign()}),
     )

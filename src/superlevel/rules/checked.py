@@ -53,8 +53,8 @@ def checks(view: View) -> Indices:
     """The places of this batch's checks, sorted: as many as make one in `INTERVAL` of all measurements so far."""
     begun, count = int(view.begun.sum()), view.samples()
     due = (begun + count) // INTERVAL - begun // INTERVAL
-    posterior = view.posterior
-    far = view.goal.margins(posterior.mean) > SURE * posterior.deviation
+    model = view.belief.model
+    far = view.goal.margins(model.centre) > SURE * model.spread
     candidates = np.flatnonzero(far & (view.begun == 0))
     return np.sort(view.rng(CHECKING).choice(candidates, size=min(due, len(candidates)), replace=False))
 

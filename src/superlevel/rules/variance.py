@@ -26,9 +26,10 @@ from superlevel.posterior import GaussianPosterior, Planned
 from superlevel.records import View
 from superlevel.rules.sequential import Unchanging
 
-PAIRS = 2**25  # covariances that a batch may be chosen from;
-TARGETS = 256  # points that stand for all in a sum over points, where it is sampled
-SAMPLED = 2**22  # beyond, the sum over points is sampled, and needs this many
+EXACT = 2**22  # covariances of which a sum over points takes all;
+TARGETS = 256  # beyond, so many points stand for all
+PAIRS = 2**25  # covariances of which rules that evaluate more than a square take all;
+SAMPLED = 2**22  # beyond, so many are sampled
 LOST = 1e-4  # of what it was: q that fell by more is summed again, because what was taken off leaves its rounding
 SAMPLING = 2  # sets the sample's random numbers apart from those of draws and of measurements
 
@@ -90,13 +91,28 @@ class Mislabelled:
     """
 
     def at(self, view: View) -> tuple[Array, Array]:
-        posterior = view.posterior
-        rough = np.zeros(len(posterior.mean))
-        if posterior.roughness > 0:
-            rough = 1 / (1 / posterior.roughness + posterior.weights)
-        variance = posterior.variance + rough
-        close = [share * _close(gap, variance) for share, gap in view.goal.critical(posterior.mean)]
-        return reduce(np.maximum, close), rough
+        model = view.belief.model
+        variance = np.square(model.spread)
+        close = [share * _close(gap, variance) for share, gap in view.goal.critical(model.centre)]
+        return reduce(np.maximum, close), model.rough
+
+
+@dataclass(frozen=True)
+class Undeclared:
+    """Points whose interval contains the level, each by the relative drop of its variance: w = 1 / s^2.
+
+    A point is declared once it is beta^1/2 deviations from the level. A measurement that takes the part r off its
+    variance moves it from h to h (1 - r)^-1/2 deviations, so that relative drops count, and not absolute ones.
+    """
+
+    def at(self, view: View) -> tuple[Array, Array]:
+        model = view.belief.model
+        reach, variance = model.width * model.spread, view.posterior.variance + model.rough
+        contained = [share * (np.abs(gap) < reach) for share, gap in view.goal.critical(model.centre)]
+        weights = reduce(np.maximum, contained)
+        if not weights.any():  # nothing is open: every point may show that the belief is wrong
+            weights = np.ones_like(variance)
+        return np.divide(weights, variance, out=np.zeros_like(variance), where=variance > 0), model.rough
 
 
 def _close(gap: Array, variance: Array) -> Array:
@@ -118,7 +134,7 @@ class VarianceReduction:
         weights, rough = self.weights.at(view)
         own = _Own(weights=weights, rough=rough, cost=view.problem.cost)
         sizes = weights * posterior.variance
-        if posterior.covariance.at_hand and np.count_nonzero(sizes) * len(sizes) <= PAIRS:
+        if posterior.covariance.at_hand and np.count_nonzero(sizes) * len(sizes) <= EXACT:
             sums = posterior.covariance.squares(weights)
             return _Summed(own=own, weights=weights, sums=sums, largest=float(sums.max()))
         targets, shares = sampled(sizes, TARGETS, view.rng(SAMPLING))

@@ -29,6 +29,7 @@ def created(
     method: str,
     confidence: Any,
     rule: Any,
+    objective: str | None,
     permanent: bool | None,
     batch: int | None,
     seed: int,
@@ -36,7 +37,7 @@ def created(
 ) -> Created:
     """The first entry, with everything checked that needs no solver."""
     from superlevel.confidence.posterior import as_flag  # noqa: PLC0415
-    from superlevel.methods.make import choose_confidence, describe, describe_rule  # noqa: PLC0415
+    from superlevel.methods.make import choose_confidence, describe, describe_rule, rule_for  # noqa: PLC0415
     from superlevel.methods.table import row_of  # noqa: PLC0415
 
     if not isinstance(problem, Problem):
@@ -44,7 +45,8 @@ def created(
     if not isinstance(method, str):
         raise InputError("method", repr(method), "give the name of one, such as melk")
     name, row = row_of(method, problem.goal)
-    _, chosen = choose_confidence(name, row, problem, confidence)
+    pairing, chosen = choose_confidence(name, row, problem, confidence)
+    where = rule_for(objective, rule, pairing, name)
     return Created(
         format=FORMAT,
         version=__version__,
@@ -56,7 +58,7 @@ def created(
         fit=list(problem.fit),
         method=name,
         confidence=describe(chosen),
-        rule=None if rule is None else describe_rule(rule),
+        rule=None if where is None else describe_rule(where),
         permanent=None if permanent is None else as_flag("permanent", permanent),
         batch=BATCH if batch is None else _checked_batch(batch),
         seed=as_seed(seed),

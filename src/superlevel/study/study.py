@@ -73,6 +73,7 @@ class Study:
         batch: int | None = None,
         confidence: Any = None,
         rule: Any = None,
+        objective: str | None = None,
         permanent: bool | None = None,
         lease: float = configuration.LEASE,
         worker: str | None = None,
@@ -91,6 +92,7 @@ class Study:
             confidence: as for `methods.make`, with the same default: ridge where a norm is given and nothing
                 is to be estimated, otherwise posterior.
             rule: as for `methods.make`. A rule from outside the package is stored by its import path and parameters.
+            objective: as for `methods.make`: "label" or "declare". The study stores the rule that it stands for.
             permanent: as for `methods.make`.
             lease: seconds for which a ticket is reserved for the worker who asked for it; a day by default.
             worker: who asks and tells, by default this process. The same worker gets the same open tickets again.
@@ -100,6 +102,7 @@ class Study:
             method=method,
             confidence=confidence,
             rule=rule,
+            objective=objective,
             permanent=permanent,
             batch=batch,
             seed=seed,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from superlevel.study.study import Study
 
 AUTO = "auto"
-OPTIONS = {name: f"--{name}" for name in ("confidence", "rule", "batch", "seed", *BY_NAME)}
+OPTIONS = {name: f"--{name}" for name in ("confidence", "rule", "objective", "batch", "seed", *BY_NAME)}
 OPTIONS |= {f"problem_{name}": f"--{name}" for name in BY_NAME}
 """Fields of Python, and the options that give them."""
 CHECKS = "one measurement in ten is at a random place that the model is sure of"
@@ -82,8 +82,16 @@ def run(
             "the kernel is estimated; if it is given, each label is 3 posterior deviations from the level.",
         ),
     ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            help="What melk and milk aim at on the posterior. label: as few points as possible on the wrong side of "
+            "the level. declare: as many points as possible decided. Default: label."
+        ),
+    ] = None,
     rule: Annotated[
-        str | None, typer.Option(help="Of melk and milk on the posterior: greedy, average or worst. Default: greedy.")
+        str | None,
+        typer.Option(help="In place of --objective, the rule itself: greedy, declare, average or worst."),
     ] = None,
     norm: Annotated[float | None, option("norm")] = None,
     misspecification: Annotated[float, option("misspecification")] = 0.0,
@@ -137,6 +145,7 @@ def run(
             method="melk" if method is None else method,
             confidence=_confidence("melk" if method is None else method, problem, confidence, error_rate),
             rule=rule,
+            objective=objective,
             seed=seed,
             batch=batch,
             lease=seconds,
