@@ -224,9 +224,9 @@ def _drop(weights: Array, dense: Dense, world: World) -> Array:
 
 
 def closeness(world: World) -> Array:
-    """(1 + h^2)^-3, h = |mu - alpha| / s, s^2 = sigma^2 + rough, before the batch."""
+    """(1 + h^2)^-3 / s^2, h = |mu - alpha| / s, s^2 = sigma^2 + rough, before the batch."""
     total = world.dense.variance + world.rough
-    return np.asarray((1 + (world.dense.mean - LEVEL) ** 2 / total) ** -3.0)
+    return np.asarray((1 + (world.dense.mean - LEVEL) ** 2 / total) ** -3.0 / total)
 
 
 def in_sequence(slow: Slow, world: World, cost: Array | float, count: int) -> list[int]:

@@ -1,7 +1,7 @@
 """Which kernels and which transforms of the values are likely.
 
-Three things make the search short. Some of the points rule out most of the grid of structures. All points then compare
-one structure of each family, and all structures of the best families. The transforms are screened by the structures
+Three things make the search short. Some of the points, and structures without a rough part, rule out most of the grid.
+All points then compare one structure of each family, and those of the best families that are near it. The transforms are screened by the structures
 that are likely without one; of those that come near the likeliest, at most `TRANSFORMS` are compared in full, each with
 its own structures and its own lengths.
 
@@ -28,7 +28,9 @@ from superlevel.averaging.structures import (
     Structure,
     Summary,
     evidences,
+    evidences_by_factors,
     evidences_of_each,
+    factors,
     grid,
     grid_of_noise,
     summarise,
@@ -39,6 +41,7 @@ from superlevel.problem import Problem
 
 FEW = 80  # points by which one structure of each family is chosen
 LEADING, FAMILIES = 40, 8  # families of which all points compare one structure, and those near the likeliest
+BESIDE = 3.0  # by that factor a common length may differ from the one with which those of the coordinates were found
 WITHIN = 26.0  # by that factor the scatter may differ from the likeliest: the next value of the grid, or two
 STRETCHED = 150  # points from which the length of each coordinate is estimated, and by which transforms are screened
 TRIED = 24  # structures by which transforms are screened
@@ -100,12 +103,26 @@ class Candidates:
         values = warp(data.values)
         return summarise(self.domain, self.metrics, data.points, values, counts, noise=noise, mean=mean)
 
-    def stretched(self, summary: Summary, structures: list[Structure]) -> Candidates:
-        """With one more metric that has a length for each coordinate, found from the likeliest of some structures."""
+    def stretched(self, summary: Summary, best: Structure) -> Candidates:
+        """With one more metric that has a length for each coordinate, found from the likeliest structure."""
         if np.count_nonzero(self.metrics[0].factors) < 2:
             return self
-        (best,) = _best(evidences(summary, structures), 1)
         return replace(self, metrics=(*self.metrics, lengths.stretched(summary, best, self.structures[best])))
+
+    def beside(self, known: Candidates, best: Structure) -> list[Structure]:
+        """The structures that these have more than ``known``, without a rough part, near the likeliest in length.
+
+        The lengths of the coordinates were found with that length and that scatter.
+        """
+        middle = known.structures[best].length
+        return [
+            structure
+            for structure, family in self.structures.items()
+            if structure not in known.structures
+            and not structure.rough
+            and middle / BESIDE <= family.length <= middle * BESIDE
+            and _is_near(structure, best.scatter)
+        ]
 
 
 class Part(NamedTuple):
@@ -121,13 +138,20 @@ def likely(candidates: Candidates, data: Data, counts: Array) -> list[Part]:
     """The likely transforms, the likeliest first; measurements are worth ``counts`` (N,) of the common noise each."""
     if not candidates.metrics:
         return [_given(candidates, data, counts)]
-    plain = candidates.standardised(data.values)
-    (screened,) = _screened(candidates, data, counts, [plain])
+    plain, few = candidates.standardised(data.values), some(data, FEW)
+
+    def summaries(tried: Sequence[Warp]) -> list[Summary]:
+        return [candidates.summary(data[few], counts[few], warp) for warp in tried]
+
+    # Some of the points rule out most of the grid. Their factors serve all transforms.
+    (summary,) = summaries([plain])
+    factored = list(factors(summary, _smooth(candidates.structures)))
+    (screened,) = evidences_by_factors([summary], factored)
     if not candidates.transformed:
         return _compared(candidates, data, counts, {plain: screened})
     near = _near(candidates, data, counts, (plain, *warps.candidates(data.values)), _best(screened, TRIED))
     others = [warp for warp in near if warp is not plain]
-    known = dict(zip(others, _screened(candidates, data, counts, others), strict=True)) | {plain: screened}
+    known = dict(zip(others, evidences_by_factors(summaries(others), factored), strict=True)) | {plain: screened}
     parts = []
     for part in _compared(candidates, data, counts, {warp: known[warp] for warp in near}):
         log = part.log_evidence + _log_prior(part.warp) + part.warp.log_slopes(data.values)
@@ -146,13 +170,6 @@ def _given(candidates: Candidates, data: Data, counts: Array) -> Part:
         variances = np.array([max(candidates.noise**2, least)])
     structures = evidences(candidates.summary(data, counts, warp), grid_of_noise(variances.tolist()))
     return Part(0.0, warp, candidates, structures)
-
-
-def _screened(candidates: Candidates, data: Data, counts: Array, tried: Sequence[Warp]) -> list[Evidences]:
-    """The evidence of the structures without a rough part with each transform, from some of the points."""
-    few = some(data, FEW)
-    summaries = [candidates.summary(data[few], counts[few], warp) for warp in tried]
-    return evidences_of_each(summaries, _smooth(candidates.structures))
 
 
 def _smooth(structures: Iterable[Structure]) -> list[Structure]:
@@ -182,9 +199,10 @@ def _compared(candidates: Candidates, data: Data, counts: Array, screened: dict[
     few, fewer = some(data, STRETCHED), some(data, FEW)
     tried, listed = [], []
     for warp, known in screened.items():
-        more = candidates.stretched(candidates.summary(data[few], counts[few], warp), _best(known, TRIED))
-        added = [structure for structure in more.structures if structure not in candidates.structures]
-        own = evidences(more.summary(data[fewer], counts[fewer], warp), _smooth(added))
+        summary = candidates.summary(data[few], counts[few], warp)
+        (best,) = _best(evidences(summary, _best(known, TRIED)), 1)
+        more = candidates.stretched(summary, best)
+        own = evidences(more.summary(data[fewer], counts[fewer], warp), more.beside(candidates, best))
         tried.append(_Tried(warp=warp, candidates=more, summary=more.summary(data, counts, warp)))
         listed.append(_best(_one_of_each_family(known + own), LEADING))
     members = []

@@ -15,6 +15,7 @@ from superlevel.averaging.warps import Warp
 
 STEPS = 20  # of the search for a quantile
 CLOSE = 1e-6  # deviations from the wanted probability at which Newton needs no help
+ENDING = 1e-4  # deviations from the wanted probability after which one more step of Newton ends the search
 FARTHEST = 8.0  # deviations: what is beyond has no probability that a float can tell from 0
 ONE_DEVIATION = float(ndtr(-1.0))
 
@@ -111,7 +112,7 @@ class Predictive:
             gained = np.abs(off) <= np.maximum(0.5 * before, CLOSE)
             good = (newton >= low) & (newton <= high) & gained
             guess, before = np.where(good, newton, 0.5 * (low + high)), np.abs(off)
-            if (good & (before <= CLOSE)).all():  # this step squared what was left
+            if (good & (before <= ENDING)).all():  # this step squared what was left
                 break
         return np.asarray(guess)
 

@@ -23,7 +23,7 @@ Student's t with N - 1 degrees of freedom (O'Hagan 1978, JRSS B 40:1). Three thi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
@@ -182,7 +182,7 @@ class Fit:
 
 def fits(summary: Summary, structures: Sequence[Structure]) -> Iterator[Fit]:
     """What each structure makes of the measurements; those whose V is singular are left out."""
-    return (_fit(summary, structure, factor) for structure, factor in _factors(summary, structures))
+    return (_fit(summary, structure, factor) for structure, factor in factors(summary, structures))
 
 
 def evidences(summary: Summary, structures: Sequence[Structure]) -> list[tuple[float, Structure]]:
@@ -195,14 +195,21 @@ def evidences_of_each(
     summaries: Sequence[Summary], structures: Sequence[Structure]
 ) -> list[list[tuple[float, Structure]]]:
     """The same for several transforms of the same measurements: V does not depend on values, and is factored once."""
+    return evidences_by_factors(summaries, factors(summaries[0], structures) if summaries else ())
+
+
+def evidences_by_factors(
+    summaries: Sequence[Summary], factored: Iterable[tuple[Structure, Array]]
+) -> list[list[tuple[float, Structure]]]:
+    """The same from what `factors` returned."""
     found: list[list[tuple[float, Structure]]] = [[] for _ in summaries]
-    for structure, factor in _factors(summaries[0], structures) if summaries else ():
+    for structure, factor in factored:
         for mine, summary in zip(found, summaries, strict=True):
             mine.append((_fit(summary, structure, factor).log_evidence, structure))
     return found
 
 
-def _factors(summary: Summary, structures: Sequence[Structure]) -> Iterator[tuple[Structure, Array]]:
+def factors(summary: Summary, structures: Sequence[Structure]) -> Iterator[tuple[Structure, Array]]:
     """L (q, q) with V = L L', for each structure whose V is not singular."""
     family: Family | None = None
     base = np.empty((0, 0))

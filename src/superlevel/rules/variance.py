@@ -81,25 +81,27 @@ class Undecided:
 
 @dataclass(frozen=True)
 class Mislabelled:
-    """Points that may well be on the other side of the level, and a part of f that the kernel does not explain.
+    """Points that may well be on the other side of the level, each by the relative drop of its variance: w / s^2.
 
-    h = |mu - level| / s is how many deviations a point is from the level, and w = (1 + h^2)^-3 stands for how likely it
-    is mislabelled: near the level it falls somewhat faster than that probability, and far from it like a power, because
-    normal tails would stake everything on the kernel being right. What the prediction errors show beyond the kernel,
-    `roughness`, is a variance of each point by itself: s^2 = sigma^2 + rough, and measuring x tells all of its own
-    rough part and nothing of its neighbours'. Where predictions are as good as the kernel says, it is zero.
+    h = |mu - level| / s is how many deviations a point is from the level. If measurements take the part r off the
+    variance of a point, the expected p (1 - p), p the probability of being above, falls by r exp(-h^2) / 2 pi for small
+    r (`superlevel.rules.excursion` has the formula). w = (1 + h^2)^-3 takes the place of exp(-h^2): it falls faster
+    near the level, and like a power far from it, because normal tails would stake everything on the kernel being right.
+
+    What the prediction errors show beyond the kernel, `rough`, is a variance of each point by itself: s^2 = sigma^2 +
+    rough, and measuring x tells all of its own rough part and nothing of its neighbours'.
     """
 
     def at(self, view: View) -> tuple[Array, Array]:
         model = view.belief.model
         variance = np.square(model.spread)
         close = [share * _close(gap, variance) for share, gap in view.goal.critical(model.centre)]
-        return reduce(np.maximum, close), model.rough
+        return _relative(reduce(np.maximum, close), view), model.rough
 
 
 @dataclass(frozen=True)
 class Undeclared:
-    """Points whose interval contains the level, each by the relative drop of its variance: w = 1 / s^2.
+    """Points whose interval contains the level, each by the relative drop of its variance: 1 / s^2.
 
     A point is declared once it is beta^1/2 deviations from the level. A measurement that takes the part r off its
     variance moves it from h to h (1 - r)^-1/2 deviations, so that relative drops count, and not absolute ones.
@@ -107,12 +109,18 @@ class Undeclared:
 
     def at(self, view: View) -> tuple[Array, Array]:
         model = view.belief.model
-        reach, variance = model.width * model.spread, view.posterior.variance + model.rough
-        contained = [share * (np.abs(gap) < reach) for share, gap in view.goal.critical(model.centre)]
+        reach = model.width * model.spread
+        contained = [np.where(np.abs(gap) < reach, share, 0.0) for share, gap in view.goal.critical(model.centre)]
         weights = reduce(np.maximum, contained)
         if not weights.any():  # nothing is open: every point may show that the belief is wrong
-            weights = np.ones_like(variance)
-        return np.divide(weights, variance, out=np.zeros_like(variance), where=variance > 0), model.rough
+            weights = np.ones_like(reach)
+        return _relative(weights, view), model.rough
+
+
+def _relative(weights: Array, view: View) -> Array:
+    """Weights (n,) over the variance that the posterior's kernel and the rough part leave at each point."""
+    variance = view.posterior.variance + view.belief.model.rough
+    return np.divide(weights, variance, out=np.zeros_like(variance), where=variance > 0)
 
 
 def _close(gap: Array, variance: Array) -> Array:
