@@ -1,9 +1,9 @@
 """Which kernels and which transforms of the values are likely.
 
 Three things make the search short. Some of the points, and structures without a rough part, rule out most of the grid.
-All points then compare one structure of each family, and those of the best families that are near it. The transforms are screened by the structures
-that are likely without one; of those that come near the likeliest, at most `TRANSFORMS` are compared in full, each with
-its own structures and its own lengths.
+All points then compare one structure of each family, and those of the best families that are near it. The transforms
+are screened by the structures that are likely without one; of those that come near the likeliest, at most `TRANSFORMS`
+are compared in full, each with its own structures and its own lengths.
 
 No transform is tried where something speaks against one: the kernel, the mean or the noise is given, or f is compared
 with its own maximum.
