@@ -121,7 +121,6 @@ def _method(method: str, **options: Any) -> Ours:
 
 OURS: dict[str, Ours] = {
     DEFAULT: _method("melk"),
-    "melk label": _method("melk", objective="label"),
     "melk declare": _method("melk", objective="declare"),
     "melk average": _method("melk", rule="average"),
     "melk worst": _method("melk", rule="worst"),

@@ -79,7 +79,8 @@ IMPLICIT = [case for case in IN_BATCHES if isinstance(case.goal, FractionOfMax)]
 ONE_AT_A_TIME = [
     case
     for case in IN_BATCHES
-    if case.rule == "greedy" or (case.rule is None and case.name != "uniform" and case.confidence != "ridge")
+    if case.rule in {"label", "declare", "greedy"}
+    or (case.rule is None and case.name != "uniform" and case.confidence != "ridge")
 ]
 
 

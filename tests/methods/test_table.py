@@ -50,7 +50,7 @@ def test_a_method_says_what_it_is_made_of_in_one_line() -> None:
 
 def test_the_table_is_covered() -> None:
     assert {case.name for case in CASES} == set(NAMES) == set(ROWS)
-    assert len(CASES) == 2 * (1 + 4 + 1) + 2 * 2 + 2 + 2 * 3 + 8 + 2 * 2
+    assert len(CASES) == 2 * (1 + 5 + 1) + 2 * 2 + 2 + 2 * 3 + 8 + 2 * 2
 
 
 # --- one loop
@@ -86,7 +86,9 @@ def test_a_phase_takes_the_batch_that_was_asked_for(case: Case, batch: int) -> N
     plan = method.ask(state)
     assert plan.total == len(plan.indices) == batch
     assert plan.precision is None
-    assert (plan.certificate is None) == (case.rule in {None, "greedy", "declare"} and case.confidence != "ridge")
+    assert (plan.certificate is None) == (
+        case.rule in {None, "label", "declare", "greedy"} and case.confidence != "ridge"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -333,7 +335,7 @@ class Made:
             "melk",
             {"rule": "best"},
             {},
-            "rule is 'best': melk on the posterior confidence has greedy, declare, average, worst",
+            "rule is 'best': melk on the posterior confidence has label, declare, greedy, average, worst",
         ),
         (
             "melk",

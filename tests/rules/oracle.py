@@ -200,6 +200,11 @@ def mislabelled(dense: Dense, world: World) -> Array:
     return _drop(closeness(world), dense, world)
 
 
+def doubtful(dense: Dense, world: World) -> Array:
+    """The relative drop, with the same weights."""
+    return _drop(closeness(world) / (world.dense.variance + world.rough), dense, world)
+
+
 def undeclared(dense: Dense, world: World) -> Array:
     """The relative drop of the variance of the points whose interval contains the level, before the batch.
 
@@ -224,9 +229,9 @@ def _drop(weights: Array, dense: Dense, world: World) -> Array:
 
 
 def closeness(world: World) -> Array:
-    """(1 + h^2)^-3 / s^2, h = |mu - alpha| / s, s^2 = sigma^2 + rough, before the batch."""
+    """(1 + h^2)^-3, h = |mu - alpha| / s, s^2 = sigma^2 + rough, before the batch."""
     total = world.dense.variance + world.rough
-    return np.asarray((1 + (world.dense.mean - LEVEL) ** 2 / total) ** -3.0 / total)
+    return np.asarray((1 + (world.dense.mean - LEVEL) ** 2 / total) ** -3.0)
 
 
 def in_sequence(slow: Slow, world: World, cost: Array | float, count: int) -> list[int]:

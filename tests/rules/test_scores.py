@@ -22,6 +22,7 @@ from superlevel.rules.chance import Chance
 from superlevel.rules.lookahead import CERTAIN, Rmile
 from superlevel.rules.sequential import Score, Sequential
 from superlevel.rules.variance import (
+    Doubtful,
     LargestVariance,
     Mislabelled,
     Undecided,
@@ -43,6 +44,7 @@ RULES: dict[str, tuple[Score, Slow]] = {
     "truvar": (VarianceReduction(weights=Undecided()), oracle.truvar),
     "rmile": (Rmile(), oracle.rmile),
     "greedy": (VarianceReduction(weights=Mislabelled()), oracle.mislabelled),
+    "label": (VarianceReduction(weights=Doubtful()), oracle.doubtful),
     "declare": (VarianceReduction(weights=Undeclared()), oracle.undeclared),
 }
 CASES = [
@@ -239,8 +241,8 @@ def test_in_the_implicit_problem_what_may_be_the_maximum_matters_too(kind: str) 
     mean, total = here.dense.mean, here.dense.variance + here.rough
     at_level = (1 + (mean - 0.7 * mean.max()) ** 2 / total) ** -3.0
     at_top = (1 + (mean - mean.max()) ** 2 / total) ** -3.0
-    np.testing.assert_allclose(weights * total, np.maximum(at_level, 0.49 * at_top), rtol=1e-7)
-    assert (weights * total)[np.argmax(mean)] >= 0.489
+    np.testing.assert_allclose(weights, np.maximum(at_level, 0.49 * at_top), rtol=1e-7)
+    assert weights[np.argmax(mean)] >= 0.489
 
 
 def test_what_is_known_exactly_has_no_weight() -> None:
@@ -248,13 +250,14 @@ def test_what_is_known_exactly_has_no_weight() -> None:
     here = world("matrix", 0)
     view = knowing(posing(here.view, goal=Threshold(0.5)), posterior=sl.posterior.begin(domain, noise=0.1))
     weights, rough = Mislabelled().at(view)
-    np.testing.assert_allclose(weights, [0.0, (1 + 0.25) ** -3, (1 + 0.25 / 4) ** -3 / 4])
+    np.testing.assert_allclose(weights, [0.0, (1 + 0.25) ** -3, (1 + 0.25 / 4) ** -3])
+    np.testing.assert_allclose(Doubtful().at(view)[0], [0.0, (1 + 0.25) ** -3, (1 + 0.25 / 4) ** -3 / 4])
     np.testing.assert_array_equal(rough, 0.0)
 
 
 @pytest.mark.parametrize("h", [0.0, 0.7, 2.0])
 def test_a_small_relative_drop_lowers_the_expected_doubt_in_proportion(h: float) -> None:
-    """By quadrature over the mean that a measurement leaves: the formula in the docstring of `Mislabelled`."""
+    """By quadrature over the mean that a measurement leaves: the formula in the docstring of `Doubtful`."""
     drop = 1e-3
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     chances = norm.cdf((h + np.sqrt(drop) * nodes) / np.sqrt(1 - drop))
@@ -263,7 +266,7 @@ def test_a_small_relative_drop_lowers_the_expected_doubt_in_proportion(h: float)
     assert before - after == pytest.approx(drop * np.exp(-(h**2)) / (2 * np.pi), rel=0.01)
 
 
-@pytest.mark.parametrize("weights", [Mislabelled(), Undeclared()])
+@pytest.mark.parametrize("weights", [Mislabelled(), Doubtful(), Undeclared()])
 def test_where_nothing_is_left_to_learn_the_scores_are_numbers(weights: variance.Weights) -> None:
     domain = sl.Domain(np.zeros((3, 1)), kernel=RBF(1.0))
     posterior = sl.posterior.begin(domain, noise=0.0, form=sl.posterior.by_rows).told([0, 1, 2], [1.0, 1.0, 1.0])

@@ -201,7 +201,7 @@ def test_what_cannot_be_found_again_is_refused_before_anything_is_stored() -> No
         (Local(), "define the class at the top of a module that can be imported"),
         (Holding(), "rule.places is of type tuple: give text, a number, or True or False"),
         (EveryOther(stride=np.inf), "rule.stride is inf: give a finite number"),  # type: ignore[arg-type]
-        ("zigzag", "rule is 'zigzag': melk on the posterior confidence has greedy"),
+        ("zigzag", "rule is 'zigzag': melk on the posterior confidence has label"),
         (EveryOther, "rule is of type ABCMeta"),
     ):
         with pytest.raises(InputError, match=re.escape(sentence)):

@@ -43,7 +43,7 @@ from superlevel.problem import Problem
 from superlevel.records import Batch, Belief, Forecast, LinearModel
 from superlevel.sizes import PilotFirst, Sizes
 
-ENOUGH = 40  # predictions that are compared before anything is declared
+ENOUGH = 20  # predictions that are compared before anything is declared
 INDEPENDENT = 0.1  # of the comparisons: the part that tells of all points, because it is at random places
 FREEDOM = 3.0  # degrees of freedom, at least: with fewer, Student's t has no variance to speak of
 FAILED = 2.5  # times too far from their predictions: the fit fails its own test

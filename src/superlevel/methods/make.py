@@ -47,10 +47,10 @@ def make(
             one. By default it is ridge, a guarantee at every moment, if the method has it and kernel, noise and a norm
             are given, or a bound with a linear kernel or a misspecification; otherwise it is posterior.
         rule: where to measure: one of the method's by its name, or any `superlevel.rules.Rule`. On the posterior MELK
-            and MILK have "greedy" (default: one point after the other, by how much variance that leaves where labels
-            are doubtful), "average" (the best design for that) and "worst" (the paper's design).
+            and MILK have "label" and "declare", which are objectives too; "greedy" (like "label", with absolute instead
+            of relative variances), "average" (the best design for that) and "worst" (the paper's design).
         objective: what MELK and MILK aim at on the posterior. "label" (default): as few points as possible on the wrong
-            side of the level, decided or not. "declare": as many points as possible decided. It stands for a rule.
+            side of the level, decided or not. "declare": as many points as possible decided. Each names a rule.
         permanent: whether a label stays once it is given. By default it does with rips and rkhs; otherwise labels are
             read anew from all measurements each time.
     """
@@ -148,16 +148,16 @@ def _check_sizes(problem: Problem) -> None:
 
 
 def rule_for(objective: str | None, rule: str | Rule | None, pairing: Pairing, method: str) -> str | Rule | None:
-    """The rule that an objective stands for; without an objective, the rule that is given."""
+    """The rule that is named after an objective; without an objective, the rule that is given."""
     if objective is None:
         return rule
     if rule is not None:
-        raise InputError("objective", repr(objective), "it stands for a rule: give an objective or a rule, not both")
+        raise InputError("objective", repr(objective), "it names a rule: give an objective or a rule, not both")
     if objective not in pairing.objectives:
         known = " or ".join(map(repr, pairing.objectives)) or "none: leave it out"
         remedy = f"{method} on the {pairing.confidence.name} confidence has {known}"
         raise InputError("objective", repr(objective), remedy)
-    return pairing.objectives[objective]
+    return objective
 
 
 def as_rule(given: str | Rule | None, pairing: Pairing, method: str) -> Rule:

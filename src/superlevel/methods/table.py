@@ -32,7 +32,7 @@ A new method is a new row. Given levels are those of a threshold, a band or a co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from superlevel.confidence.posterior import Posterior
 from superlevel.confidence.protocol import AnyConfidence
@@ -55,7 +55,15 @@ from superlevel.rules.randomised import RandomisedStraddle
 from superlevel.rules.sequential import Score, Sequential
 from superlevel.rules.targeted import Targeted, TargetedMse
 from superlevel.rules.transductive import TransductiveInformation
-from superlevel.rules.variance import LargestVariance, Mislabelled, Undecided, Undeclared, VarianceReduction, Widest
+from superlevel.rules.variance import (
+    Doubtful,
+    LargestVariance,
+    Mislabelled,
+    Undecided,
+    Undeclared,
+    VarianceReduction,
+    Widest,
+)
 from superlevel.rules.volume import AbsoluteVolumeChange
 from superlevel.rules.weighted import WeightedMse
 
@@ -68,8 +76,8 @@ class Pairing:
     """As the method has it unless it is told otherwise."""
     rules: Mapping[str, Rule]
     """By their names; the first is the default."""
-    objectives: Mapping[str, str] = field(default_factory=dict)
-    """The name of the rule for each objective, where there is a choice; the first is the default."""
+    objectives: tuple[str, ...] = ()
+    """Those of the rules that are named after what they aim at, where there is a choice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,14 +111,14 @@ class Row:
 def _batched() -> tuple[Pairing, ...]:
     """MELK's and MILK's, on each confidence."""
     practical = {
-        "greedy": Sequential(score=VarianceReduction(weights=Mislabelled())),
+        "label": Sequential(score=VarianceReduction(weights=Doubtful())),
         "declare": Sequential(score=VarianceReduction(weights=Undeclared())),
+        "greedy": Sequential(score=VarianceReduction(weights=Mislabelled())),
         "average": AverageCase(),
         "worst": WorstCase(),
     }
-    objectives = {"label": "greedy", "declare": "declare"}
     return (
-        Pairing(confidence=Posterior(), rules=practical, objectives=objectives),
+        Pairing(confidence=Posterior(), rules=practical, objectives=("label", "declare")),
         Pairing(confidence=Ridge(), rules={"gap-weighted": GapWeighted()}),
         Pairing(confidence=Rips(), rules={"optimal": OptimalDesign()}),
     )

@@ -81,22 +81,34 @@ class Undecided:
 
 @dataclass(frozen=True)
 class Mislabelled:
-    """Points that may well be on the other side of the level, each by the relative drop of its variance: w / s^2.
+    """Points that may well be on the other side of the level, and a part of f that the kernel does not explain.
 
-    h = |mu - level| / s is how many deviations a point is from the level. If measurements take the part r off the
-    variance of a point, the expected p (1 - p), p the probability of being above, falls by r exp(-h^2) / 2 pi for small
-    r (`superlevel.rules.excursion` has the formula). w = (1 + h^2)^-3 takes the place of exp(-h^2): it falls faster
-    near the level, and like a power far from it, because normal tails would stake everything on the kernel being right.
-
-    What the prediction errors show beyond the kernel, `rough`, is a variance of each point by itself: s^2 = sigma^2 +
-    rough, and measuring x tells all of its own rough part and nothing of its neighbours'.
+    h = |mu - level| / s is how many deviations a point is from the level, and w = (1 + h^2)^-3 stands for how likely it
+    is mislabelled: near the level it falls somewhat faster than that probability, and far from it like a power, because
+    normal tails would stake everything on the kernel being right. What the prediction errors show beyond the kernel,
+    `rough`, is a variance of each point by itself: s^2 = sigma^2 + rough, and measuring x tells all of its own rough
+    part and nothing of its neighbours'. Where predictions are as good as the kernel says, it is zero.
     """
 
     def at(self, view: View) -> tuple[Array, Array]:
         model = view.belief.model
         variance = np.square(model.spread)
         close = [share * _close(gap, variance) for share, gap in view.goal.critical(model.centre)]
-        return _relative(reduce(np.maximum, close), view), model.rough
+        return reduce(np.maximum, close), model.rough
+
+
+@dataclass(frozen=True)
+class Doubtful:
+    """The same points, each by the relative drop of its variance: w / s^2.
+
+    If measurements take the part r off the variance of a point, the expected value of p (1 - p), p its probability of
+    being above the level, falls by r exp(-h^2) / 2 pi for small r: in proportion to the relative drop.
+    `superlevel.rules.excursion` has the formula for any r. Mislabelled's w takes the place of exp(-h^2).
+    """
+
+    def at(self, view: View) -> tuple[Array, Array]:
+        weights, rough = Mislabelled().at(view)
+        return _relative(weights, view), rough
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ RULES = {
 }
 OWN = {"ridge": "superlevel.rules.gap_weighted:GapWeighted", "rips": "superlevel.rules.design:OptimalDesign"}
 INTERSECTED = ("lse", "lse-imp")
+GREEDY = ("melk", "milk")  # methods whose rule on the posterior was greedy by default
 
 
 def from_format_1(given: dict[str, Any]) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def from_format_1(given: dict[str, Any]) -> dict[str, Any]:
         known["goal"] = {"kind": "fraction of max", "epsilon": epsilon}
     known["problem"] = {name: known.pop(name) for name in PROBLEM if name in known}
     known["confidence"] = _confidence(options, str(known.get("method")))
-    known["rule"] = _rule(options)
+    known["rule"] = _rule(options, str(known.get("method")))
     known["permanent"] = options.get("permanent")
     return known
 
@@ -49,9 +50,11 @@ def _confidence(options: dict[str, Any], method: str) -> dict[str, Any]:
     return parameters
 
 
-def _rule(options: dict[str, Any]) -> dict[str, Any] | None:
+def _rule(options: dict[str, Any], method: str) -> dict[str, Any] | None:
     """None for the method's own rule; one with another rtol is named with it."""
     criterion, rtol = str(options.get("criterion", "greedy")), options.get("rtol")
+    if criterion == "greedy" and method in GREEDY and options.get("confidence", "posterior") == "posterior":
+        return {"name": "greedy"}
     name = RULES.get(criterion) or OWN.get(str(options.get("confidence")))
     if rtol is None or name is None:
         return None if criterion == "greedy" else {"name": criterion}

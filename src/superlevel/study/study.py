@@ -92,7 +92,7 @@ class Study:
             confidence: as for `methods.make`, with the same default: ridge where a norm is given and nothing
                 is to be estimated, otherwise posterior.
             rule: as for `methods.make`. A rule from outside the package is stored by its import path and parameters.
-            objective: as for `methods.make`: "label" or "declare". The study stores the rule that it stands for.
+            objective: as for `methods.make`: "label" or "declare". The study stores the rule of that name.
             permanent: as for `methods.make`.
             lease: seconds for which a ticket is reserved for the worker who asked for it; a day by default.
             worker: who asks and tells, by default this process. The same worker gets the same open tickets again.

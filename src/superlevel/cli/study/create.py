@@ -91,7 +91,7 @@ def run(
     ] = None,
     rule: Annotated[
         str | None,
-        typer.Option(help="In place of --objective, the rule itself: greedy, declare, average or worst."),
+        typer.Option(help="In place of --objective, a rule: label, declare, greedy, average or worst."),
     ] = None,
     norm: Annotated[float | None, option("norm")] = None,
     misspecification: Annotated[float, option("misspecification")] = 0.0,
