@@ -325,12 +325,12 @@ def test_the_picture_is_that_of_the_record(surveyed: Surveyed) -> None:
 
 
 def test_if_nothing_is_declared_there_is_no_audit_and_the_picture_says_so() -> None:
-    survey = replace(SURVEY, measurements=40)
+    survey = replace(SURVEY, measurements=30)
     study = demo.run(HILLS, survey, Memory())
-    assert study.ledger.samples == 40
+    assert study.ledger.samples == 30
     record = demo.read(study, HILLS, survey)
     assert record.accuracy is None
     assert demo.found(record) == ["Nothing is declared yet, so there is nothing to audit: give more measurements."]
     figure = demo.drawn(HILLS, survey, record)
-    assert figure.get_suptitle() == "Where is the ground above 600 m? 40 measurements declare nothing yet"
+    assert figure.get_suptitle() == "Where is the ground above 600 m? 30 measurements declare nothing yet"
     assert "Wrong by more than 10 m" not in {axes.get_title("left") for axes in figure.axes}
