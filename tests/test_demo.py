@@ -325,7 +325,7 @@ def test_the_picture_is_that_of_the_record(surveyed: Surveyed) -> None:
 
 
 def test_if_nothing_is_declared_there_is_no_audit_and_the_picture_says_so() -> None:
-    survey = replace(SURVEY, measurements=30)
+    survey = replace(SURVEY, measurements=30, batch=10)
     study = demo.run(HILLS, survey, Memory())
     assert study.ledger.samples == 30
     record = demo.read(study, HILLS, survey)

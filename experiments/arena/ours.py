@@ -22,6 +22,8 @@ from superlevel.reproduce.worlds import World
 BATCH = problems.BATCH
 DEFAULT = "melk"
 """The label of the default method: what a user gets who sets nothing."""
+DECLARE, UNIFORM = "melk declare", "uniform"
+"""The contestant that aims at declared points, and the one that everybody must not be behind."""
 FITTED = ("kernel", "noise", "mean")
 
 
@@ -121,7 +123,7 @@ def _method(method: str, **options: Any) -> Ours:
 
 OURS: dict[str, Ours] = {
     DEFAULT: _method("melk"),
-    "melk declare": _method("melk", objective="declare"),
+    DECLARE: _method("melk", objective="declare"),
     "melk average": _method("melk", rule="average"),
     "melk worst": _method("melk", rule="worst"),
     **{

@@ -23,7 +23,7 @@ from rich.console import Console
 import superlevel as sl
 from experiments.arena import pictures, sections
 from experiments.arena.environments import PEERS, REFERENCE, digest_of
-from experiments.arena.ours import DEFAULT, OURS
+from experiments.arena.ours import DECLARE, DEFAULT, OURS, UNIFORM
 from experiments.arena.problems import SOURCES, SPLITS
 from experiments.arena.run import ROWS, Bout, settings_of
 from experiments.arena.standings import (
@@ -103,10 +103,13 @@ def text(results: Results) -> str:
     """All sections, in order."""
     mislabelled, declared = results.columns(MISLABELLED), results.columns(F1)
     both = [(MISLABELLED, mislabelled), (F1, declared)]
-    sure = replace(F1, name=f"{F1.name}, trusted"), trusted(declared, results.columns(WRONG), results.default)
-    everybody = [*results.peers, *results.ours]
+    declaring = DECLARE if DECLARE in results.ours else results.default
+    sure = replace(F1, name=f"{F1.name}, trusted"), trusted(declared, results.columns(WRONG), declaring)
+    judged = {results.default: both[:1]}
+    judged[declaring] = [*judged.get(declaring, []), (F1, declared), sure]
+    rivals = {"other tools": results.peers, "all contestants": results.contestants, UNIFORM: [UNIFORM]}
     parts = [
-        sections.counts([*both, sure], results.default, {"other tools": results.peers, "all contestants": everybody}),
+        sections.counts(judged, rivals),
         sections.pictures(),
         *(sections.columns(measure, listed, results) for measure, listed in both),
         sections.losses(both, results.default, results.peers, "Where another tool is ahead, in full"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Protocol
 
 import numpy as np
@@ -38,21 +39,23 @@ def number(value: float, error: float | None = None) -> str:
     return shown if error is None else f"{shown} ± {100 * error:.1f}"
 
 
-def counts(judged: Judged, default: str, rivals: Mapping[str, Sequence[str]]) -> str:
-    """In how many columns the default is first, within one standard error of the first, and behind."""
+def counts(judged: Mapping[str, Judged], rivals: Mapping[str, Sequence[str]]) -> str:
+    """In how many columns a contestant is first, within one standard error of the first, and behind."""
     lines = []
-    for against, names in rivals.items():
-        for measure, listed in judged:
-            found = standings.standings(listed, default, names, lower=measure.lower)
+    for (against, names), (contestant, measures) in product(rivals.items(), judged.items()):
+        others = [name for name in names if name != contestant]
+        for measure, listed in measures:
+            found = standings.standings(listed, contestant, others, lower=measure.lower)
             places = [sum(each.place is place for each in found) for place in Place]
-            lines.append([measure.name, against, str(len(found)), *map(str, places), f"{standings.share(found):.0%}"])
-    head = ["measure", "against", "columns", "first", "within one standard error", "behind", "first or within"]
+            numbers = [str(len(found)), *map(str, places), f"{standings.share(found):.0%}"]
+            lines.append([contestant, measure.name, against, *numbers])
+    head = ["contestant", "measure", "against", "columns", "first", "within one standard error", "behind"]
     explained = (
-        f"The contestant is `{default}`. F1 grows with every point that is rightly declared above, and a tool that "
-        "declares recklessly gets much of it. The trusted count has only those rivals in a column of whose declared "
-        f"points at most {standings.TRUSTED:.0%} are wrong there; columns without such a rival are left out."
+        "F1 grows with every point that is rightly declared above, and a tool that declares recklessly gets much of "
+        "it. The trusted count has only those rivals in a column of whose declared points at most "
+        f"{standings.TRUSTED:.0%} are wrong there; columns without such a rival are left out."
     )
-    return f"## Who is ahead\n\n{explained}\n\n{markdown(head, lines)}"
+    return f"## Who is ahead\n\n{explained}\n\n{markdown([*head, 'first or within'], lines)}"
 
 
 def pictures() -> str:

@@ -34,7 +34,7 @@ CONFIDENCES = {
     "average": {"name": "posterior", "intersected": False, "beta": 2.5},
 }
 RULES = {
-    **dict.fromkeys(("auto", "greedy", "permanent", "milk"), {"name": "greedy"}),
+    **{name: {"name": "greedy"} for name in ("auto", "greedy", "permanent", "milk")},
     "average": {"name": "average"},
     "worst": {"name": "superlevel.rules.design:WorstCase", "rtol": 0.05},
 }
