@@ -24,7 +24,7 @@ BATCH = 10
 ENTRIES = (
     entry("MILK", "milk", batch=BATCH, rule="worst"),
     entry("MILK, average", "milk", batch=BATCH, rule="average"),
-    entry("MILK, greedy", "milk", batch=BATCH),
+    entry("MILK, greedy", "milk", batch=BATCH, rule="greedy"),
     entry("TruVar", "truvar", batch=BATCH),
     entry("LSE-imp", "lse-imp", batch=BATCH),
     entry("uniform", "uniform", batch=BATCH),

@@ -41,7 +41,7 @@ class Mislabelled(Simulated):
 
 
 ENTRIES = (
-    entry("MELK, greedy", "melk", trial=Mislabelled, batch=BATCH),
+    entry("MELK, greedy", "melk", trial=Mislabelled, batch=BATCH, rule="greedy"),
     entry("MELK, average", "melk", trial=Mislabelled, batch=BATCH, rule=AverageCase(rtol=0.1)),
     entry("MELK", "melk", trial=Mislabelled, batch=BATCH, rule=WorstCase(rtol=0.1)),
     entry("Straddle", "straddle", trial=Mislabelled, batch=BATCH),
