@@ -32,8 +32,9 @@ from superlevel.averaging import NO_DATA, Average, Data, Predictive, average
 from superlevel.averaging.metrics import constant
 from superlevel.averaging.predictive import probit
 from superlevel.confidence import error_rate
-from superlevel.confidence.posterior import BETA, GaussianBelief, OnPosterior, Posterior
+from superlevel.confidence.posterior import BETA, OnPosterior, Posterior
 from superlevel.confidence.protocol import Guarantee
+from superlevel.confidence.representative import Representative
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.findings import Finding, Verdict
@@ -48,31 +49,6 @@ INDEPENDENT = 0.1  # of the comparisons: the part that tells of all points, beca
 FREEDOM = 3.0  # degrees of freedom, at least: with fewer, Student's t has no variance to speak of
 FAILED = 2.5  # times too far from their predictions: the fit fails its own test
 RECENT = 300  # forecasts that count: an instrument that was mended is believed again some day
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Representative(GaussianBelief):
-    """The likeliest kernel by itself, with the estimate and the deviations of all kernels together.
-
-    Rules look ahead by the covariances of one kernel. How far a point is from a level is what all kernels say, with
-    the misfit and the local scale.
-    """
-
-    together: tuple[Array, Array]
-    """(n,) each: the mean and the deviation of f, both transformed."""
-
-    @property
-    def centre(self) -> Array:
-        return self.together[0]
-
-    @property
-    def spread(self) -> Array:
-        return self.together[1]
-
-    @property
-    def rough(self) -> Array:
-        """None: the kernel has its own rough part."""
-        return np.zeros(len(self.centre))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -118,6 +118,10 @@ def test_some_columns_may_be_chosen(terminal: Terminal) -> None:
             (*GIVEN, "--norm", 3, "--error-rate", 0.01),
             "--error-rate is 0.01: the ridge confidence has none",
         ),
+        (
+            ("--threshold", 1, *KNOWN, "--objective", "win"),
+            "--objective is 'win': melk on the posterior confidence has",
+        ),
         (("--threshold", 1, *KNOWN, "--rule", "best"), "--rule is 'best': melk on the posterior confidence has label"),
         (("--threshold", 1, "--confidence", "rips"), "--kernel is auto: a guarantee needs"),
         (("--threshold", 1, "--column", "west"), "column 'west' is missing: choose out of 'east', 'north'"),
