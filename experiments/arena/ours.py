@@ -15,7 +15,9 @@ import numpy as np
 import superlevel as sl
 from experiments.arena import problems
 from experiments.arena.peers.loop import LOOK, noise_of, scores
+from superlevel.arrays import Array
 from superlevel.errors import InputError
+from superlevel.records import State
 from superlevel.reproduce.settings import Setting, Values
 from superlevel.reproduce.worlds import World
 
@@ -86,9 +88,16 @@ def follow(method: sl.methods.Method, world: World, *, seed: int, budget: int) -
         if state.samples % LOOK == 0 or state.stop is not None:
             guess, seconds = timed(lambda: method.guess(state))  # noqa: B023
             spent += seconds  # what a map needs is computed when it is first looked at
-            found = scores(state.labels, guess > 0, truth)
+            found = scores(state.labels, guess > 0, doubt_of(state, world), truth)
             looks.append({"samples": state.samples, **found, "cpu": round(spent, 4), "asks": asks})
     return looks
+
+
+def doubt_of(state: State, world: World) -> Array:
+    """(n,) the probability that the likelier label is wrong; one half while there is no estimate."""
+    (level,) = world.problem.goal.levels
+    above = state.belief.probability(level)
+    return np.full(world.problem.domain.n, 0.5) if above is None else np.minimum(above, 1.0 - above)
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:

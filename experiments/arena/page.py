@@ -29,6 +29,7 @@ from experiments.arena.run import ROWS, Bout, settings_of
 from experiments.arena.standings import (
     F1,
     MISLABELLED,
+    SUREST,
     WRONG,
     Column,
     Curves,
@@ -37,7 +38,6 @@ from experiments.arena.standings import (
     curves,
     read,
     relative,
-    trusted,
 )
 from superlevel.reproduce.outcome import write_bytes
 from superlevel.reproduce.settings import Entry, Row, Setting
@@ -103,15 +103,15 @@ def text(results: Results) -> str:
     """All sections, in order."""
     mislabelled, declared = results.columns(MISLABELLED), results.columns(F1)
     both = [(MISLABELLED, mislabelled), (F1, declared)]
+    equal = SUREST, results.columns(SUREST)
     declaring = DECLARE if DECLARE in results.ours else results.default
-    sure = replace(F1, name=f"{F1.name}, trusted"), trusted(declared, results.columns(WRONG), declaring)
-    judged = {results.default: both[:1]}
-    judged[declaring] = [*judged.get(declaring, []), (F1, declared), sure]
+    judged = {results.default: [both[0], equal]}
+    judged[declaring] = [*judged.get(declaring, []), (F1, declared), equal]
     rivals = {"other tools": results.peers, "all contestants": results.contestants, UNIFORM: [UNIFORM]}
     parts = [
         sections.counts(judged, rivals),
         sections.pictures(),
-        *(sections.columns(measure, listed, results) for measure, listed in both),
+        *(sections.columns(measure, listed, results) for measure, listed in (*both, equal)),
         sections.losses(both, results.default, results.peers, "Where another tool is ahead, in full"),
         sections.losses(both, results.default, results.ours, "Where another method of ours is ahead, in full"),
         sections.wrong(results.curves(WRONG), results.contestants),
@@ -164,7 +164,7 @@ def table(results: Results) -> str:
     content = io.StringIO()
     writer = csv.writer(content, lineterminator="\n")
     writer.writerow(["measure", "problem", "split", "measurements", "contestant", "seeds", "mean", "standard_error"])
-    for measure in (MISLABELLED, F1, WRONG):
+    for measure in (MISLABELLED, F1, SUREST, WRONG):
         for column in results.columns(measure):
             split = "tuning" if column.problem in SPLITS["tuning"] else "report"
             for name in results.contestants:

@@ -51,9 +51,9 @@ def counts(judged: Mapping[str, Judged], rivals: Mapping[str, Sequence[str]]) ->
             lines.append([contestant, measure.name, against, *numbers])
     head = ["contestant", "measure", "against", "columns", "first", "within one standard error", "behind"]
     explained = (
-        "F1 grows with every point that is rightly declared above, and a tool that declares recklessly gets much of "
-        "it. The trusted count has only those rivals in a column of whose declared points at most "
-        f"{standings.TRUSTED:.0%} are wrong there; columns without such a rival are left out."
+        "F1 grows with every point that is rightly declared above, and a tool that claims too much gets much of it. "
+        f"{standings.SUREST.name} is the F1 of each tool's surest points, as many as leave 1 % of them wrong. "
+        "That number is known with hindsight only. It compares places and probabilities at the same honesty."
     )
     return f"## Who is ahead\n\n{explained}\n\n{markdown([*head, 'first or within'], lines)}"
 

@@ -21,7 +21,6 @@ from superlevel.arrays import Array
 from superlevel.reproduce.settings import Row, Setting, Values
 
 SHOWN = (50, 100, 200)
-TRUSTED = 0.02  # wrong among declared, of those who aim at 0.01
 TINY = 1e-9  # in place of an area of zero
 Key: TypeAlias = tuple[str, str, int, str]
 Curves: TypeAlias = dict[str, dict[str, dict[int, Array]]]
@@ -46,9 +45,18 @@ def mislabelled(values: Values) -> Array:
 
 def f1(values: Values) -> Array:
     """2 TP / (2 TP + FP + FN) of the points declared above; 1 where there are none and none were declared."""
-    right, above = np.asarray(values["right"], dtype=np.float64), np.asarray(values["above"], dtype=np.float64)
-    total = above + values["positives"]
-    return np.where(total > 0, 2 * right / np.maximum(total, 1), 1.0)
+    return _f1(values, "right", "above")
+
+
+def surest(values: Values) -> Array:
+    """The same of the surest points, as many as leave 1 % of them wrong: known with hindsight only."""
+    return _f1(values, "surest_right", "surest")
+
+
+def _f1(values: Values, right: str, above: str) -> Array:
+    rightly, all_of_them = (np.asarray(values[name], dtype=np.float64) for name in (right, above))
+    total = all_of_them + values["positives"]
+    return np.where(total > 0, 2 * rightly / np.maximum(total, 1), 1.0)
 
 
 def wrong(values: Values) -> Array:
@@ -59,6 +67,7 @@ def wrong(values: Values) -> Array:
 
 MISLABELLED = Measure(name="mislabelled", of=mislabelled, lower=True)
 F1 = Measure(name="F1 of the declared set", of=f1, lower=False)
+SUREST = Measure(name="F1 at 1 % wrong", of=surest, lower=False)
 WRONG = Measure(name="wrong among declared", of=wrong, lower=True)
 
 
@@ -180,17 +189,6 @@ def standings(listed: Iterable[Column], name: str, rivals: Sequence[str], *, low
     """In every column in which the contestant can be compared."""
     found = (standing(column, name, [r for r in rivals if r != name], lower=lower) for column in listed)
     return [each for each in found if each is not None]
-
-
-def trusted(listed: Sequence[Column], errors: Sequence[Column], name: str, limit: float = TRUSTED) -> list[Column]:
-    """The same columns with a contestant and those rivals only of whose declared points at most the limit are wrong."""
-    wrong_at = {(column.problem, column.samples): column for column in errors}
-    made = []
-    for column in listed:
-        beside = wrong_at[column.problem, column.samples]
-        kept = {who: each for who, each in column.scores.items() if who == name or beside.mean(who) <= limit}
-        made.append(Column(problem=column.problem, samples=column.samples, scores=kept))
-    return made
 
 
 def share(found: Sequence[Standing]) -> float:

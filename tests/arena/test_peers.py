@@ -49,6 +49,8 @@ def test_the_declared_set_is_the_largest_whose_mean_error_is_within_the_rate(
 def test_scores_count_what_a_loop_over_points_counts() -> None:
     rng = np.random.default_rng(4)
     labels, guess, truth = rng.integers(-1, 2, 200), rng.random(200) > 0.5, rng.random(200) > 0.4
+    doubt = rng.random(200)
+    sure = loop.surest(doubt, guess, truth) & guess
     expected = dict.fromkeys(("mislabelled", "above", "right", "declared", "wrong"), 0)
     for label, side, true in zip(labels.tolist(), guess.tolist(), truth.tolist(), strict=True):
         expected["mislabelled"] += side != true
@@ -56,7 +58,19 @@ def test_scores_count_what_a_loop_over_points_counts() -> None:
         expected["right"] += label == 1 and true
         expected["declared"] += label != 0
         expected["wrong"] += (label == 1 and not true) or (label == -1 and true)
-    assert loop.scores(labels, guess, truth) == expected
+    expected |= {"surest": sum(sure.tolist()), "surest_right": sum((sure & truth).tolist())}
+    assert loop.scores(labels, guess, doubt, truth) == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=40), st.floats(0.0, 0.5))
+def test_the_surest_points_are_the_longest_run_with_few_enough_wrong_guesses(
+    drawn: list[tuple[int, bool]], rate: float
+) -> None:
+    doubt, right = np.array([each for each, _ in drawn]), np.array([each for _, each in drawn])
+    chosen = loop.surest(doubt, right, np.ones(len(right), dtype=bool), rate)
+    order = sorted(range(len(doubt)), key=lambda i: (doubt[i], i))
+    lengths = [k for k in range(1, len(order) + 1) if sum(not right[i] for i in order[:k]) / k <= rate]
+    assert sorted(np.flatnonzero(chosen)) == sorted(order[: max(lengths, default=0)])
 
 
 class Recorder(loop.Declared):

@@ -83,12 +83,6 @@ def test_counts_agree_with_a_plain_loop(lower: bool) -> None:
     assert standings.share(found) == pytest.approx(1 - expected.count(Place.BEHIND) / 60)
 
 
-def test_untrusted_rivals_do_not_count() -> None:
-    good, errors = column(me=[0.5], x=[0.9], y=[0.6]), column(me=[0.5], x=[0.3], y=[0.01])
-    (kept,) = standings.trusted([good], [errors], "me")
-    assert set(kept.scores) == {"me", "y"}
-
-
 def test_a_run_that_ended_keeps_its_last_number() -> None:
     curve = standings.at([20, 30], np.array([5.0, 7.0]), (10, 20, 25, 30, 40))
     np.testing.assert_array_equal(curve, [np.nan, 5.0, 5.0, 7.0, 7.0])
@@ -121,6 +115,8 @@ def values_of(rng: np.random.Generator, looks: int) -> dict[str, object]:
         "right": right.tolist(),
         "declared": (above + 50).tolist(),
         "wrong": (above - right).tolist(),
+        "surest": above.tolist(),
+        "surest_right": right.tolist(),
         "cpu": np.cumsum(rng.random(looks)).tolist(),
         "asks": list(range(looks)),
         "points": 900,

@@ -71,9 +71,14 @@ def noise_of(seed: int, budget: int) -> Any:
     return np.random.default_rng([seed, STREAM]).standard_normal(budget)
 
 
+def doubt_of(mean: Any, deviation: Any, level: float) -> Any:
+    """(n,) the probability that the likelier label is wrong."""
+    return ndtr(-np.abs(mean - level) / np.maximum(deviation, 1e-300))
+
+
 def declared(mean: Any, deviation: Any, level: float, rate: float = RATE) -> Any:
     """(n,) labels of the largest set whose mean probability of a wrong label is at most the rate."""
-    wrong = ndtr(-np.abs(mean - level) / np.maximum(deviation, 1e-300))
+    wrong = doubt_of(mean, deviation, level)
     order = np.argsort(wrong, kind="stable")
     means = np.cumsum(wrong[order]) / np.arange(1, len(order) + 1)
     count = int(np.searchsorted(means, rate, side="right"))  # the means never fall
@@ -82,15 +87,36 @@ def declared(mean: Any, deviation: Any, level: float, rate: float = RATE) -> Any
     return labels
 
 
-def scores(labels: Any, guess: Any, truth: Any) -> dict[str, int]:
-    """Counts of one look: mislabelled by the likelier side, declared above and rightly so, declared, and wrong."""
+def surest(doubt: Any, guess: Any, truth: Any, rate: float = RATE) -> Any:
+    """(n,) whether a point is in the largest set of the tool's surest guesses of which at most the rate is wrong.
+
+    It needs the truth. It shows what a tool could declare if its probabilities were right, so that tools that claim too
+    much and tools that claim too little are compared at the same share of wrong labels.
+    """
+    order = np.argsort(doubt, kind="stable")
+    shares = np.cumsum((guess != truth)[order]) / np.arange(1, len(order) + 1)
+    within = np.flatnonzero(shares <= rate)
+    chosen = np.zeros(len(order), dtype=bool)
+    chosen[order[: within[-1] + 1 if len(within) else 0]] = True
+    return chosen
+
+
+def scores(labels: Any, guess: Any, doubt: Any, truth: Any) -> dict[str, int]:
+    """Counts of one look.
+
+    Mislabelled by the likelier side; declared above, and rightly so; declared, and wrong; above among the surest
+    guesses, and rightly so. ``doubt`` (n,) is the probability that a guess is wrong.
+    """
     above, below = labels > 0, labels < 0
+    sure = surest(doubt, guess, truth) & guess
     return {
         "mislabelled": int((guess != truth).sum()),
         "above": int(above.sum()),
         "right": int((above & truth).sum()),
         "declared": int((above | below).sum()),
         "wrong": int((above & ~truth).sum() + (below & truth).sum()),
+        "surest": int(sure.sum()),
+        "surest_right": int((sure & truth).sum()),
     }
 
 
@@ -109,7 +135,8 @@ def run(tool: Tool, task: Task) -> Any:
         mean, deviation = tool.posterior()
         spent += time.process_time() - began
         mean, deviation = np.asarray(mean, dtype=float), np.asarray(deviation, dtype=float)
-        found = scores(tool.declare(mean, deviation), mean > level, truth)
+        doubt = doubt_of(mean, deviation, level)
+        found = scores(tool.declare(mean, deviation), mean > level, doubt, truth)
         yield {"samples": len(places), **found, "cpu": round(spent, 4), "asks": asks}
         for _ in range(LOOK):
             if len(places) == task.budget:
