@@ -6,6 +6,7 @@ r(m)    (N,)    y - m, and M rows of pure noise where the noise is given
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from superlevel.arrays import Array, Indices
 from superlevel.averaging.families import OfSmoothness
 from superlevel.averaging.metrics import Metric, metrics
+from superlevel.averaging.mixture import Mixture, averaged
 from superlevel.averaging.structures import REPLICATES, Structure, Summary, summarise
 from superlevel.domain import Domain
 
@@ -147,3 +149,10 @@ def kriged(known: World, structure: Structure, at: Indices) -> tuple[Array, Arra
     solved = np.linalg.solve(system, np.vstack([cross, np.ones(len(at))]))
     weights, multiplier = solved[:n], solved[n]
     return weights.T @ known.values, own - np.einsum("ij,ij->j", weights, cross) - multiplier
+
+
+def mixed(summary: Summary, structures: Sequence[Structure]) -> Mixture:
+    """The mixture of structures of which one at least is not singular."""
+    found = averaged(summary, structures)
+    assert found is not None
+    return found

@@ -19,7 +19,7 @@ from superlevel.averaging.mixture import COVERED, LEAST, MEMBERS, Mixture, avera
 from superlevel.averaging.structures import Structure, evidences, grid, grid_of_noise, summarise
 from superlevel.domain import Domain
 from tests.averaging import dense
-from tests.averaging.dense import World, world
+from tests.averaging.dense import World, mixed, world
 from tests.averaging.test_predictive import WALLACE
 
 KERNEL = 1.3 * Matern(0.4, nu=1.5) + WhiteKernel(0.2)
@@ -30,7 +30,7 @@ known = pytest.mark.parametrize("given", KNOWN, ids=lambda given: "+".join(given
 def made(given: World, structures: list[Structure] | None = None) -> Mixture:
     """As an average makes it, from all structures."""
     listed = structures or list(grid(given.metrics, noise_is_given=given.noise is not None))
-    return averaged(given.summary, *likeliest(evidences(given.summary, listed)))
+    return mixed(given.summary, likeliest(evidences(given.summary, listed))[0])
 
 
 def errors(given: World, found: Mixture) -> Array:
@@ -74,8 +74,8 @@ def test_a_point_is_left_out_with_a_given_kernel(mean: float | None) -> None:
 def test_a_single_point_is_predicted_by_nothing() -> None:
     domain = Domain(np.random.default_rng(0).random((4, 2)))
     summary = summarise(domain, metrics(domain.points), np.array([2, 2]), np.array([4.9, 5.1]), np.ones(2))
-    structures, weights = likeliest(evidences(summary, list(grid(summary.metrics, noise_is_given=False))))
-    np.testing.assert_allclose(averaged(summary, structures, weights).left_out(), 0.5, atol=1e-6)
+    structures, _ = likeliest(evidences(summary, list(grid(summary.metrics, noise_is_given=False))))
+    np.testing.assert_allclose(mixed(summary, structures).left_out(), 0.5, atol=1e-6)
 
 
 # --- weights
@@ -105,9 +105,10 @@ def test_a_structure_that_is_certain_stands_alone() -> None:
     measured = world()
     sure = Structure(OfSmoothness(0, 1.5, 0.5), 0.0, 0.05, 50.0)
     listed = [*grid(measured.metrics, noise_is_given=False), sure]
-    members, weights = likeliest(evidences(measured.summary, listed))
+    members, share = likeliest(evidences(measured.summary, listed))
     assert members == [sure]
-    assert averaged(measured.summary, members, weights).weights.tolist() == [1.0]
+    assert share > COVERED
+    assert mixed(measured.summary, members).weights.tolist() == [1.0]
 
 
 def test_the_noise_is_that_of_the_members_on_average() -> None:
@@ -125,7 +126,7 @@ def test_predictions_are_those_of_each_member_alone() -> None:
     together = found.predict(at)
     np.testing.assert_array_equal(together.weights, found.weights)
     for k, fit in enumerate(found.fits):
-        alone = averaged(measured.summary, [fit.structure], np.ones(1)).predict(at)
+        alone = mixed(measured.summary, [fit.structure]).predict(at)
         np.testing.assert_allclose(together.means[k], alone.means[0])
         np.testing.assert_allclose(together.deviations[k], alone.deviations[0])
 
@@ -147,7 +148,7 @@ def test_a_measured_point_is_known_better_than_its_twin_where_f_is_rough() -> No
     given = World(domain=domain, points=measured, values=values, counts=np.ones(10))
     for rough, better in [(0.4, True), (0.0, False)]:
         structure = Structure(OfSmoothness(0, 1.5, 0.3), rough, 0.05, 0.0)
-        found = averaged(given.summary, [structure], np.ones(1))
+        found = mixed(given.summary, [structure])
         here, there = (found.predict(at) for at in (measured, twins))
         amplitude = dense.amplitude(given, structure)
         for prediction, at in [(here, measured), (there, twins)]:
@@ -166,8 +167,16 @@ def test_a_variance_that_rounding_makes_negative_is_small_instead() -> None:
     values = np.sin(np.arange(12.0))
     given = World(domain=domain, points=np.arange(12), values=values, counts=np.ones(12), mean=0.0)
     structure = Structure(OfSmoothness(0, math.inf, 0.3), 0.0, 1e-12, 0.0)
-    found = averaged(given.summary, [structure], np.ones(1))
+    found = mixed(given.summary, [structure])
     smallest = LEAST * found.best.amplitude
     deviations = found.predict(np.arange(12)).deviations
     assert (deviations**2 >= smallest * (1 - 1e-9)).all()
     assert (deviations**2 <= 10 * smallest).all()
+
+
+def test_there_is_no_mixture_of_singular_kernels() -> None:
+    measured = world()
+    flat = Structure(OfSmoothness(0, math.inf, 1e6), 0.0, 0.0, 0.0)
+    assert averaged(measured.summary, [flat]) is None
+    good = Structure(OfSmoothness(0, 1.5, 0.5), 0.0, 0.05, 0.0)
+    assert [fit.structure for fit in mixed(measured.summary, [flat, good]).fits] == [good]

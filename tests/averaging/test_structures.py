@@ -14,7 +14,6 @@ from sklearn.gaussian_process.kernels import RBF, Matern, WhiteKernel
 
 from superlevel.averaging.families import Given, OfSmoothness
 from superlevel.averaging.metrics import metrics
-from superlevel.averaging.mixture import averaged
 from superlevel.averaging.structures import (
     FINER_SCATTER,
     LENGTHS,
@@ -34,7 +33,7 @@ from superlevel.averaging.structures import (
 )
 from superlevel.domain import Domain
 from tests.averaging import dense
-from tests.averaging.dense import World, world
+from tests.averaging.dense import World, mixed, world
 
 KNOWN: list[dict[str, Any]] = [{}, {"mean": 1.5}, {"noise": 0.25}, {"noise": 0.25, "mean": 1.5}]
 known = pytest.mark.parametrize("given", KNOWN, ids=lambda given: "+".join(given) or "nothing")
@@ -139,7 +138,7 @@ def test_predictions_are_those_of_kriging_with_full_matrices(given: dict[str, An
     measured = world(KERNEL, **given)
     at = np.array([24, 3, 7, 21, 0, 22, 3])
     for structure in some() if family == "unknown" else grid_of_noise([0.01, 0.3]):
-        found = averaged(measured.summary, [structure], np.ones(1)).predict(at)
+        found = mixed(measured.summary, [structure]).predict(at)
         means, variances = dense.kriged(measured, structure, at)
         np.testing.assert_allclose(found.means[0], means, rtol=0, atol=1e-9)
         np.testing.assert_allclose(
@@ -153,7 +152,7 @@ def test_predictions_are_those_of_scikit_learn_where_the_mean_is_given(smoothnes
     measured = world(mean=1.5, count=40)
     points = measured.domain.points
     structure = Structure(OfSmoothness(metric, smoothness, 0.4), 0.0, 0.05, 0.0)
-    mixture = averaged(measured.summary, [structure], np.ones(1))
+    mixture = mixed(measured.summary, [structure])
     found = mixture.predict(np.arange(len(points)))
     amplitude = mixture.best.amplitude
     kernel = structure.family.kernel(measured.domain, measured.metrics, amplitude, 0.0)
@@ -171,8 +170,8 @@ def test_degrees_of_freedom_are_the_measurements_less_what_is_estimated(given: d
     measured = world(**given)
     expected = len(measured.points) - (measured.mean is None) + REPLICATES * (measured.noise is not None)
     assert measured.summary.freedom == expected
-    assert averaged(measured.summary, some(), np.ones(25)).freedom == expected
-    assert averaged(measured.summary, grid_of_noise([0.1]), np.ones(1)).freedom == math.inf
+    assert mixed(measured.summary, some()).freedom == expected
+    assert mixed(measured.summary, grid_of_noise([0.1])).freedom == math.inf
 
 
 def test_one_measurement_leaves_one_degree_of_freedom() -> None:
@@ -236,11 +235,11 @@ def test_white_noise_in_a_kernel_is_another_way_to_be_rough() -> None:
     measured = world()
     everything = np.arange(measured.domain.n)
     structure = Structure(OfSmoothness(1, math.inf, 0.3), 0.4, 0.05, 0.0)
-    mixture = averaged(measured.summary, [structure], np.ones(1))
+    mixture = mixed(measured.summary, [structure])
     amplitude = mixture.best.amplitude
     kernel = amplitude * 0.6 * RBF(0.3 / measured.metrics[1].factors[0]) + WhiteKernel(0.4 * amplitude)
     other = replace(measured, domain=Domain(measured.domain.points, kernel))
     found = mixture.predict(everything)
-    expected = averaged(other.summary, grid_of_noise([0.05 * amplitude]), np.ones(1)).predict(everything)
+    expected = mixed(other.summary, grid_of_noise([0.05 * amplitude])).predict(everything)
     np.testing.assert_allclose(found.means, expected.means, atol=1e-10)
     np.testing.assert_allclose(found.deviations, expected.deviations, rtol=1e-8)

@@ -208,3 +208,16 @@ def test_a_batch_without_its_plan_has_no_forecast() -> None:
     after = belief_of(method.update(state, batch)[0])
     assert len(after.deviates) == len(belief_of(state).deviates)
     assert after.surprising[plan.indices].all()
+
+
+def test_kernels_are_searched_for_when_a_tenth_more_was_measured() -> None:
+    method, state = told(4)
+    confidence, before = method.confidence, belief_of(state)
+    assert len(before.shortlist.data) == len(before.data) == 40
+    for count in range(41, 44):
+        state, _ = method.observe(state, [count], [0.1 * count])
+        assert belief_of(state).shortlist is before.shortlist
+        assert belief_of(state).average.mixture.summary.samples == count
+    state, _ = method.observe(state, [44], [0.3])
+    assert len(belief_of(state).shortlist.data) == 44
+    assert confidence.ordered, "which measurements were searched in depends on how they were grouped"

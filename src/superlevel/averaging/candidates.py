@@ -154,7 +154,7 @@ def likely(candidates: Candidates, data: Data, counts: Array) -> list[Part]:
     known = dict(zip(others, evidences_by_factors(summaries(others), factored), strict=True)) | {plain: screened}
     parts = []
     for part in _compared(candidates, data, counts, {warp: known[warp] for warp in near}):
-        log = part.log_evidence + _log_prior(part.warp) + part.warp.log_slopes(data.values)
+        log = part.log_evidence + log_prior(part.warp) + part.warp.log_slopes(data.values)
         parts.append(part._replace(log_evidence=log))
     parts.sort(key=lambda part: -part.log_evidence)
     return [part for part in parts if part.log_evidence > parts[0].log_evidence + math.log(NEGLIGIBLE)]
@@ -185,7 +185,7 @@ def _near(
     summaries = [candidates.summary(data[few], counts[few], warp) for warp in tried]
     found = []
     for warp, listed in zip(tried, evidences_of_each(summaries, structures), strict=True):
-        found.append((_total(listed) + _log_prior(warp) + warp.log_slopes(data.values[few]), warp))
+        found.append((_total(listed) + log_prior(warp) + warp.log_slopes(data.values[few]), warp))
     found.sort(key=lambda pair: -pair[0])
     return [warp for log, warp in found[:TRANSFORMS] if log > found[0][0] - NEAR]
 
@@ -250,7 +250,8 @@ def _one_of_each_family(listed: Evidences) -> Evidences:
     return list(found.values())
 
 
-def _log_prior(warp: Warp) -> float:
+def log_prior(warp: Warp) -> float:
+    """Of a transform, relative to none."""
     return 0.0 if math.isinf(warp.scale) else -RELUCTANCE
 
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from superlevel.arrays import Array, Indices
 from superlevel.averaging import local
-from superlevel.averaging.candidates import Candidates, likely
+from superlevel.averaging.candidates import Candidates, likely, log_prior
 from superlevel.averaging.data import NO_DATA, Data, some
 from superlevel.averaging.mixture import Mixture, averaged, likeliest
 from superlevel.averaging.predictive import Predictive, probit
+from superlevel.averaging.structures import Structure
 from superlevel.averaging.warps import Warp
 from superlevel.errors import InputError
 from superlevel.one_thread import one_thread
@@ -83,24 +86,71 @@ class Average:
         return local.scales(places[known.points], deviates, places)
 
 
-@one_thread
-def average(problem: Problem, data: Data) -> Average:
-    """From all measurements, of which there is at least one.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shortlist:
+    """The transforms and kernels that some measurements make likely.
 
-    Of more than `MOST` different points some decide which kernels and which transforms are likely.
+    The search for them is what an estimate costs most of. Later measurements need no search of their own as long as
+    they are few: all of them decide how much each transform and each kernel of the list counts.
     """
+
+    problem: Problem
+    data: Data
+    """At least one measurement."""
+
+    def averaged(self, data: Data) -> Average:
+        """From all measurements, those of the list and later ones."""
+        return _averaged(self.problem, self._listed, data) or average(self.problem, data)
+
+    @cached_property
+    def _listed(self) -> list[_Listed]:
+        return _searched(self.problem, self.data)
+
+
+class _Listed(NamedTuple):
+    """A transform, the likely kernels with it, and the logarithm of what its other kernels add to their evidence."""
+
+    warp: Warp
+    candidates: Candidates
+    structures: list[Structure]
+    others: float
+
+
+def average(problem: Problem, data: Data) -> Average:
+    """From all measurements, of which there is at least one."""
     if not len(data):
         raise InputError("fit", "asked for without any measurement", "tell some first")
+    return Shortlist(problem=problem, data=data).averaged(data)
+
+
+@one_thread
+def _searched(problem: Problem, data: Data) -> list[_Listed]:
+    """Of more than `MOST` different points some decide which kernels and which transforms are likely."""
     counts, noise = _precision(problem, data)
     chosen = some(data, MOST)
-    listed = likely(Candidates.of(problem, noise), data[chosen], counts[chosen])
-    total = np.logaddexp.reduce([part.log_evidence for part in listed])
-    parts = []
-    for part in listed:
-        members, weights = likeliest(part.structures)
-        mixture = averaged(part.candidates.summary(data, counts, part.warp), members, weights)
-        parts.append((math.exp(part.log_evidence - total), part.warp, mixture))
-    return Average(parts=tuple(parts), counts=counts)
+    found = []
+    for part in likely(Candidates.of(problem, noise), data[chosen], counts[chosen]):
+        members, share = likeliest(part.structures)
+        found.append(_Listed(part.warp, part.candidates, members, -math.log(share)))
+    return found
+
+
+@one_thread
+def _averaged(problem: Problem, listed: list[_Listed], data: Data) -> Average | None:
+    """None if the covariances of all kernels are singular for these measurements."""
+    counts, noise = _precision(problem, data)
+    logs, parts = [], []
+    for each in listed:
+        summary = replace(each.candidates, noise=noise).summary(data, counts, each.warp)
+        mixture = averaged(summary, each.structures)
+        if mixture is not None:
+            logs.append(mixture.log_evidence + each.others + log_prior(each.warp) + each.warp.log_slopes(data.values))
+            parts.append((each.warp, mixture))
+    if not parts:
+        return None
+    weights = softmax(logs)
+    order = np.argsort(-weights, kind="stable")
+    return Average(parts=tuple((float(weights[k]), *parts[k]) for k in order), counts=counts)
 
 
 def _precision(problem: Problem, data: Data) -> tuple[Array, float | None]:
@@ -130,4 +180,4 @@ def _worth(deviations: Array, usual: float) -> Array:
     return np.square(usual / np.maximum(deviations, LEAST * usual))
 
 
-__all__ = ["NO_DATA", "Average", "Data", "average"]
+__all__ = ["NO_DATA", "Average", "Data", "Shortlist", "average"]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, softmax
 
 from superlevel import linalg
 from superlevel.arrays import Array, Indices
@@ -37,6 +37,11 @@ class Mixture:
     def best(self) -> Fit:
         """The member of the largest weight."""
         return self.fits[int(np.argmax(self.weights))]
+
+    @property
+    def log_evidence(self) -> float:
+        """The logarithm of the sum of the members' evidence."""
+        return float(np.logaddexp.reduce([fit.log_evidence for fit in self.fits]))
 
     @property
     def noise(self) -> float:
@@ -85,22 +90,25 @@ class Mixture:
         return chances
 
 
-def likeliest(listed: Sequence[tuple[float, Structure]]) -> tuple[list[Structure], Array]:
-    """Out of structures with their log evidence, those that count, in their order, and their weights."""
+def likeliest(listed: Sequence[tuple[float, Structure]]) -> tuple[list[Structure], float]:
+    """Out of structures with their log evidence, those that count, in their order, and their share of the weight."""
     logs = np.array([log for log, _ in listed])
     weights = np.exp(logs - logs.max())
     order = np.argsort(-weights, kind="stable")
     enough = int(np.searchsorted(np.cumsum(weights[order]), COVERED * weights.sum())) + 1
     chosen = np.sort(order[: min(enough, MEMBERS)])
-    return [listed[k][1] for k in chosen], weights[chosen]
+    return [listed[k][1] for k in chosen], float(weights[chosen].sum() / weights.sum())
 
 
-def averaged(summary: Summary, structures: Sequence[Structure], weights: Array) -> Mixture:
-    """The mixture of these structures; one whose V is singular for these measurements is left out."""
-    by_structure = dict(zip(structures, weights.tolist(), strict=True))
+def averaged(summary: Summary, structures: Sequence[Structure]) -> Mixture | None:
+    """The mixture of these structures by their evidence.
+
+    One whose V is singular for these measurements is left out; None if that is so for all.
+    """
     members = tuple(fits(summary, structures))
-    shares = np.array([by_structure[fit.structure] for fit in members])
-    return Mixture(fits=members, weights=shares / shares.sum(), summary=summary)
+    if not members:
+        return None
+    return Mixture(fits=members, weights=softmax([fit.log_evidence for fit in members]), summary=summary)
 
 
 def _predicted(fit: Fit, base: Array, own: Array, same: tuple[Indices, Indices]) -> tuple[Array, Array]:

@@ -28,7 +28,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from superlevel import pilots, posterior
 from superlevel.arrays import Array, Indices, Mask, frozen
-from superlevel.averaging import NO_DATA, Average, Data, Predictive, average
+from superlevel.averaging import NO_DATA, Average, Data, Predictive, Shortlist
 from superlevel.averaging.metrics import constant
 from superlevel.averaging.predictive import probit
 from superlevel.confidence import error_rate
@@ -48,6 +48,7 @@ ENOUGH = 20  # predictions that are compared before anything is declared
 INDEPENDENT = 0.1  # of the comparisons: the part that tells of all points, because it is at random places
 FREEDOM = 3.0  # degrees of freedom, at least: with fewer, Student's t has no variance to speak of
 FAILED = 2.5  # times too far from their predictions: the fit fails its own test
+SEARCHED = 1.1  # times as many measurements: kernels are searched for anew
 RECENT = 300  # forecasts that count: an instrument that was mended is believed again some day
 
 
@@ -60,6 +61,8 @@ class EstimatedBelief:
     confidence: OnPosterior
     """How labels are declared."""
     data: Data
+    shortlist: Shortlist
+    """Kernels that all measurements made likely, or all but the last few."""
     deviates: Array
     """(m,) of the results that a plan had forecast."""
     surprising: Mask
@@ -79,7 +82,7 @@ class EstimatedBelief:
         """The kernels; an InputError before the pilot is complete."""
         if self.pilot:
             raise InputError("belief", "without an estimate", f"{self.pilot} more measurements of the pilot come first")
-        return average(self.problem, self.data)
+        return self.shortlist.averaged(self.data)
 
     @cached_property
     def prediction(self) -> Predictive:
@@ -372,7 +375,12 @@ class Estimated:
     def prior(self, problem: Problem) -> EstimatedBelief:
         nothing = np.zeros(problem.domain.n, dtype=np.bool_)
         return EstimatedBelief(
-            problem=problem, confidence=self.inner, data=NO_DATA, deviates=np.empty(0), surprising=frozen(nothing)
+            problem=problem,
+            confidence=self.inner,
+            data=NO_DATA,
+            shortlist=Shortlist(problem=problem, data=NO_DATA),
+            deviates=np.empty(0),
+            surprising=frozen(nothing),
         )
 
     def update(self, belief: EstimatedBelief, batch: Batch) -> EstimatedBelief:
@@ -387,9 +395,13 @@ class Estimated:
         surprising = belief.surprising.copy()
         surprising[data.points[~expected & ~piloted]] = True
         compared = np.empty(0) if forecast is None else forecast.deviates(data.points[expected], data.values[expected])
+        joined = belief.data.joined(data)
+        searched = len(belief.shortlist.data)
+        lasting = not belief.pilot and len(joined) < SEARCHED * searched
         return replace(
             belief,
-            data=belief.data.joined(data),
+            data=joined,
+            shortlist=belief.shortlist if lasting else Shortlist(problem=belief.problem, data=joined),
             deviates=np.concatenate([belief.deviates, compared]),
             surprising=frozen(surprising),
         )
