@@ -17,13 +17,19 @@ def size(n: int) -> int:
 
 
 def pilot(problem: Problem, *, count: int, begun: Indices) -> Indices:
-    """The places of a pilot, sorted; ``begun`` are points that were measured or are about to be.
+    """The places of the next measurements of a pilot, sorted; ``begun`` are those that were made or are on their way.
 
-    Where the noise is unknown, some of the first places come twice.
+    Where the noise is unknown, the last measurements of a pilot are repeats, whatever the size of the batches.
     """
-    twice = min(TWICE, count // 2) if "noise" in problem.fit and not len(begun) else 0
-    chosen = spread(problem.domain.points, max(1, count - twice), begun)
-    return np.sort(np.concatenate([chosen, chosen[:twice]]))
+    places, times = np.unique(begun, return_counts=True)
+    twice = TWICE if "noise" in problem.fit else 0
+    missing = max(0, twice - (len(begun) - len(places)))
+    repeats = min(count, missing, max(0, len(begun) + count - (size(problem.domain.n) - twice)))
+    points = problem.domain.points
+    chosen = spread(points, count - repeats, begun)
+    known = np.union1d(places, chosen).astype(np.int64)
+    again = known[spread(points[known], repeats, np.searchsorted(known, places[times > 1]))]
+    return np.sort(np.concatenate([chosen, again]))
 
 
 def spread(points: Array, count: int, begun: Indices) -> Indices:

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
+BATCH = 10  # measurements of a batch, where nobody says how many
+ESTIMATING = 5  # the same where something is estimated: batches of ten mislabel 3 % more points at 50 and at 100
 LARGEST = 2**53  # more measurements than that are not whole numbers any more
 
 
@@ -20,6 +22,11 @@ class Need:
     """Undecided ones."""
     begun: int
     """Measurements that were made or are on their way."""
+
+
+def usual_batch(*, estimating: bool) -> int:
+    """How many measurements a batch has, where nobody says how many."""
+    return ESTIMATING if estimating else BATCH
 
 
 class Sizes(Protocol):

@@ -24,7 +24,7 @@ PROBLEM = sl.Problem(sl.Domain(PLACES), goal=sl.Threshold(0.8), fit=("kernel", "
 
 def told(steps: int, problem: sl.Problem = PROBLEM) -> tuple[sl.methods.Method, State]:
     """A campaign after some batches of ten."""
-    method = sl.methods.make("melk", problem)
+    method = sl.methods.make("melk", problem, batch=10)
     state = method.init()
     for _ in range(steps):
         plan = method.ask(state)

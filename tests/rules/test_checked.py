@@ -22,7 +22,7 @@ def told(
 ) -> tuple[Method, State]:
     """A campaign after some batches."""
     problem = sl.Problem(sl.Domain(PLACES), goal=sl.Threshold(0.8) if goal is None else goal, fit=OPEN)
-    method = sl.methods.make(name, problem, **options)  # type: ignore[arg-type]
+    method = sl.methods.make(name, problem, **{"batch": 10, **options})  # type: ignore[arg-type]
     state = method.init()
     for _ in range(steps):
         plan = method.ask(state)
@@ -86,7 +86,7 @@ def test_the_rule_is_told_of_the_checks_and_chooses_the_rest() -> None:
 
 
 def test_a_batch_of_one_is_a_check_every_tenth_time() -> None:
-    method, state = told(0, name="lse")
+    method, state = told(0, name="lse", batch=1)
     found = []
     while state.samples < 42:
         choice = method.choose(state, method.view(state, phase=state.phase))

@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import superlevel as sl
+from superlevel import pilots
 from superlevel.arrays import Array
 from superlevel.errors import InputError
 from superlevel.goals import ABOVE, BELOW
@@ -68,6 +69,26 @@ def test_each_place_is_as_far_as_can_be_from_those_before(n: int, dimension: int
     assert spread(points * 3.0 + 1.0, count, none).tolist() == found.tolist()
     both = spread(points, count, found)
     assert not set(both) & set(found) or 2 * count > n  # what is begun is not begun again
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 40), st.integers(1, 30), st.booleans())
+def test_a_pilot_ends_with_its_repeats_whatever_the_size_of_its_batches(n: int, batch: int, known: bool) -> None:
+    points = np.random.default_rng(n).random((n, 2))
+    fit = ("kernel", "mean") if known else ("kernel", "noise", "mean")
+    problem = sl.Problem(sl.Domain(points), goal=sl.Threshold(0.0), noise=0.1 if known else None, fit=fit)
+    size = pilots.size(n)
+    begun = np.empty(0, dtype=np.int64)
+    while len(begun) < size:
+        count = min(batch, size - len(begun))
+        places = pilots.pilot(problem, count=count, begun=begun)
+        assert len(places) == count
+        begun = np.concatenate([begun, places])
+    repeats = size - len(np.unique(begun))
+    assert repeats == max(0 if known else pilots.TWICE, size - n)
+    if n >= size:
+        assert np.bincount(begun).max() <= 2
+        assert len(np.unique(begun[: size - repeats])) == size - repeats or batch > 1
 
 
 @settings(max_examples=30)

@@ -42,7 +42,7 @@ from superlevel.goals import Bounds, Goal
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
 from superlevel.records import Batch, Belief, Forecast, LinearModel
-from superlevel.sizes import PilotFirst, Sizes
+from superlevel.sizes import ESTIMATING, PilotFirst, Sizes
 
 ENOUGH = 20  # predictions that are compared before anything is declared
 INDEPENDENT = 0.1  # of the comparisons: the part that tells of all points, because it is at random places
@@ -415,4 +415,5 @@ class Estimated:
         )
 
     def sizes(self, problem: Problem, batch: int | None, /) -> Sizes:
-        return PilotFirst(pilot=pilots.size(problem.domain.n), later=self.inner.sizes(problem, batch))
+        later = self.inner.sizes(problem, ESTIMATING if batch is None else batch)
+        return PilotFirst(pilot=pilots.size(problem.domain.n), later=later)

@@ -32,10 +32,9 @@ from superlevel.goals import Bounds, Goal
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
 from superlevel.records import Batch, LinearModel
-from superlevel.sizes import Growing, Sizes
+from superlevel.sizes import BATCH, Growing, Sizes
 
 BETA = 3.0  # beta^1/2 of the paper's experiments
-SIZE = 10  # measurements of a batch
 BUDGET = 10**5  # measurements of a simulation that has no other budget
 DOUBTFUL = 1e-3  # probability of prediction errors as large as those seen, below which kernel and noise are doubted,
 UNLIKELY = 1e-6  # and below which they are contradicted
@@ -301,7 +300,7 @@ class OnPosterior(ABC):
         return replace(after, narrowest=before, disjoint=tuple(np.flatnonzero(apart).tolist()))
 
     def sizes(self, _problem: Problem, batch: int | None, /) -> Sizes:
-        return Growing(first=SIZE if batch is None else batch)
+        return Growing(first=BATCH if batch is None else batch)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,12 +43,11 @@ from superlevel.goals import Bounds, Goal
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
 from superlevel.records import Batch, GaussianModel, LinearModel
-from superlevel.sizes import Growing, Sizes
+from superlevel.sizes import BATCH, Growing, Sizes
 from superlevel.sufficient_statistics import Statistics, nothing, summed
 
 SHARES = (0.5, 0.5)  # of delta, for ellipsoids and martingales
 LARGEST = 1e100  # of a measurement: what is beyond contradicts everything in any case, and its square is a number
-SIZE = 10  # measurements of the first batch
 GROWTH, LARGEST_GROWTH = 1.2, 10.0  # of a batch over the one before: at most a fifth more than was needed
 BUDGET = 10**7  # measurements of a simulation that has no other budget
 ELLIPSOIDS, MARTINGALES = "ellipsoids", "martingales"
@@ -354,7 +353,7 @@ class Ridge:
         )
 
     def sizes(self, _problem: Problem, batch: int | None, /) -> Sizes:
-        return Growing(first=SIZE if batch is None else batch, growth=self.growth)
+        return Growing(first=BATCH if batch is None else batch, growth=self.growth)
 
 
 def _as_shares(given: Sequence[float]) -> tuple[float, float]:

@@ -41,8 +41,9 @@ def make(
     Args:
         name: melk, milk, lse, ... A goal relative to the maximum makes milk of melk and lse-imp of lse.
         problem: points, goal, and what is assumed. What it leaves open is estimated from the measurements.
-        batch: measurements of a phase: 10 for MELK and MILK, 1 for the others. With the ridge confidence it is the
-            first phase, and those after it grow. Rounds of the rips confidence know how long they are.
+        batch: measurements of a phase: 10 for MELK and MILK, 5 if something is estimated, 1 for the others. With the
+            ridge confidence it is the first phase, and those after it grow. Rounds of the rips confidence know how long
+            they are.
         confidence: ``Posterior(beta=3)``, ``Ridge(growth=1.2)``, ``Rips(schedule="tight")``, ``Rkhs()``, or the name of
             one. By default it is ridge, a guarantee at every moment, if the method has it and kernel, noise and a norm
             are given, or a bound with a linear kernel or a misspecification; otherwise it is posterior.

@@ -13,11 +13,11 @@ from superlevel.errors import InputError
 from superlevel.fields import FIELDS
 from superlevel.goals import Goal
 from superlevel.problem import Problem
+from superlevel.sizes import usual_batch
 from superlevel.study.events import FORMAT, Created, Fit
 from superlevel.study.sheets import check_names
 from superlevel.study.storage.refusals import check_text
 
-BATCH = 10
 LEASE = 86400.0  # a day
 LONGEST_LEASE = 3.2e9  # seconds, a hundred years: calendars end
 LARGEST_PLAN = 10**6  # tickets
@@ -60,7 +60,7 @@ def created(
         confidence=describe(chosen),
         rule=None if where is None else describe_rule(where),
         permanent=None if permanent is None else as_flag("permanent", permanent),
-        batch=BATCH if batch is None else _checked_batch(batch),
+        batch=usual_batch(estimating=bool(problem.fit)) if batch is None else _checked_batch(batch),
         seed=as_seed(seed),
         lease=as_lease(lease),
     )

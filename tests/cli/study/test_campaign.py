@@ -39,7 +39,7 @@ def test_a_campaign_with_a_given_kernel_from_points_to_the_report(terminal: Term
 
 
 def test_a_campaign_that_estimates_everything_begins_with_a_pilot(terminal: Terminal) -> None:
-    terminal.created("sea", "--threshold", 20)
+    terminal.created("sea", "--threshold", 20, "--batch", 10)
     status = terminal.data("study", "status", "sea")
     assert status["kernel"] == status["noise"] == "not estimated yet"
     shown = terminal.study("suggest", "sea", "--csv", "sheet.csv")
@@ -64,7 +64,7 @@ def test_a_campaign_that_estimates_everything_begins_with_a_pilot(terminal: Term
 
 
 def test_every_verb_says_why_nothing_is_declared_after_a_fit_that_fails(terminal: Terminal) -> None:
-    terminal.created("sea", "--threshold", 20)
+    terminal.created("sea", "--threshold", 20, "--batch", 10)
     for batch in range(6):
         terminal.study("suggest", "sea", "--csv", "sheet.csv")
         fill(terminal.folder / "sheet.csv")

@@ -33,7 +33,7 @@ def test_a_sheet_without_tickets_does_not_bring_back_what_was_corrected_or_withd
 
 
 def test_a_suggestion_changes_no_label(terminal: Terminal) -> None:
-    terminal.created("harbour", "--threshold", 20)
+    terminal.created("harbour", "--threshold", 20, "--batch", 10)
     for _ in range(5):
         terminal.batch()
     before = terminal.data("study", "status", "harbour")

@@ -171,7 +171,7 @@ def test_a_round_is_shown_in_part_and_written_whole(terminal: Terminal) -> None:
 
 
 def test_a_check_says_that_it_is_one(terminal: Terminal) -> None:
-    terminal.created("harbour", "--threshold", 20)
+    terminal.created("harbour", "--threshold", 20, "--batch", 10)
     for _ in range(2):  # the pilot
         terminal.batch()
     found = terminal.data("study", "suggest", "harbour")["tickets"]

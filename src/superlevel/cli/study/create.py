@@ -98,7 +98,11 @@ def run(
     tolerance: Annotated[float, option("tolerance")] = 0.0,
     ridge: Annotated[float | None, option("ridge")] = None,
     batch: Annotated[
-        int | None, typer.Option(help="Measurements that are suggested at once. Default: 10; rounds have their own.")
+        int | None,
+        typer.Option(
+            help="Measurements that are suggested at once. Default: 5 if something is estimated, otherwise 10. Rounds "
+            "have their own size."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Everything random comes from it.")] = 0,
     lease: Annotated[
