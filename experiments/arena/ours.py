@@ -20,8 +20,10 @@ from superlevel.errors import InputError
 from superlevel.records import State
 from superlevel.reproduce.settings import Setting, Values
 from superlevel.reproduce.worlds import World
+from superlevel.sizes import ESTIMATING
 
-BATCH = problems.BATCH
+BATCH = ESTIMATING
+"""What a user gets who sets nothing; all of our methods have it here."""
 DEFAULT = "melk"
 """The label of the default method: what a user gets who sets nothing."""
 DECLARE, UNIFORM = "melk declare", "uniform"

@@ -25,7 +25,7 @@ from superlevel.errors import InputError
 VERSION = 1  # raise it if a problem changes: rows of other versions are not used
 NOISES = {"0.5": 0.005, "5": 0.05, "20": 0.2}
 """Noises of test functions, in percent and as a share of the deviation of f."""
-BATCH = 10
+LOOK = 10  # measurements between two looks
 MOST, MOST_NOISY = 200, 400
 """Measurements of a run, and of a run where the noise is as large as f."""
 
@@ -89,7 +89,7 @@ class Source:
 
     def budget(self, points: int) -> int:
         """Measurements of a run: at most half of the places of a table."""
-        return min(self.most, points // 2 // BATCH * BATCH) if self.group in TABLES else self.most
+        return min(self.most, points // 2 // LOOK * LOOK) if self.group in TABLES else self.most
 
 
 def load(name: str, seed: int = 0) -> Problem:

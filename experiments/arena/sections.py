@@ -130,7 +130,7 @@ def seconds(rows: Sequence[Row], contestants: Sequence[str]) -> str:
     found = standings.seconds(rows)
     lines = [[name, f"{found[name]['ask']:.3f}", f"{found[name]['run']:.1f}"] for name in contestants if name in found]
     explained = (
-        "An ask includes telling the results, estimating everything anew, and drawing the map. Ours ask for ten "
+        "An ask includes telling the results, estimating everything anew, and drawing the map. Ours ask for five "
         "measurements at a time, other tools for one, and those estimate their kernels at every tenth only."
     )
     return f"## CPU seconds\n\n{explained}\n\n{markdown(['contestant', 'an ask', 'a run'], lines)}"
