@@ -36,7 +36,7 @@ def test_a_problem_is_what_its_record_says(name: str) -> None:
     assert np.all(np.asarray(problem.noise) > 0)
     assert problem.values.min() < problem.level < problem.values.max()
     assert 0.05 < problem.truth.mean() < 0.95
-    assert problem.budget % problems.BATCH == 0
+    assert problem.budget % problems.LOOK == 0
     assert problem.split == ("tuning" if name in problems.TUNING else "report")
     assert (np.ptp(problem.points, axis=0) > 0).all()
 
