@@ -47,6 +47,8 @@ class Peer:
     requirements: str = ""
     """Digest of the pinned versions: rows of other versions are other rows. Our own version does not matter here."""
     python: str = field(default=sys.executable, repr=False)
+    declares: bool = field(default=False, repr=False)
+    """Whether the tool has labels of its own. For the others the loop declares, at a rate of 1 %."""
     revision: int = 2
     """Raise it if the script's numbers change."""
 
@@ -57,19 +59,20 @@ class Peer:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "problem.npz"
             np.savez(path, points=problem.domain.points, values=world.values, level=level, noise=problem.deviations)
-            done = self._run([str(path), str(seed), str(setting.samples[-1])])
+            done = self._run([str(path), str(seed), str(setting.samples[-1])], folder)
         facts = {"points": problem.domain.n, "positives": int(world.truth.sum())}
         lines = done.stdout.splitlines()
         if done.returncode or not lines:
             return {**facts, "failed": (done.stderr.strip().splitlines() or ["no word"])[-1][:300]}
         return {**columns([json.loads(line) for line in lines]), **facts}
 
-    def _run(self, arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    def _run(self, arguments: list[str], folder: str) -> subprocess.CompletedProcess[str]:
+        """Run the script in a folder of its own, because some tools write log files where they are started."""
         command = [self.python, "-m", f"experiments.arena.peers.{self.script}", *arguments]
         environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
         try:
             return subprocess.run(
-                command, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
+                command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
             )
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(command, 1, stdout="", stderr=f"it took longer than {LONGEST} seconds")
@@ -81,7 +84,7 @@ PEERS: dict[str, Peer] = {
     "AEPsych": Peer(script="aepsych_straddle", environment="aepsych"),
     "Trieste": Peer(script="trieste_feasibility", environment="trieste"),
     "gpmp-contrib": Peer(script="gpmp_wmse", environment="gpmp", revision=3),
-    "stopping_LSE": Peer(script="stopping_lse", environment="sklearn"),
+    "stopping_LSE": Peer(script="stopping_lse", environment="sklearn", declares=True),
 }
 REFERENCE = "scikit-learn Straddle"
 
