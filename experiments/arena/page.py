@@ -23,7 +23,8 @@ from rich.console import Console
 import superlevel as sl
 from experiments.arena import pictures, sections
 from experiments.arena.environments import PEERS, REFERENCE, digest_of
-from experiments.arena.ours import DECLARE, DEFAULT, OURS, UNIFORM
+from experiments.arena.ours import DECLARE, DEFAULT, OURS, RATES, UNIFORM
+from experiments.arena.peers.loop import RATE
 from experiments.arena.problems import SOURCES, SPLITS
 from experiments.arena.run import ROWS, Bout, settings_of
 from experiments.arena.standings import (
@@ -107,20 +108,28 @@ def text(results: Results) -> str:
     declaring = DECLARE if DECLARE in results.ours else results.default
     judged = {results.default: [both[0], equal]}
     judged[declaring] = [*judged.get(declaring, []), (F1, declared), equal]
+    judged |= {name: [(F1, declared)] for name in RATES if name in results.ours}
     rivals = {"other tools": results.peers, "all contestants": results.contestants, UNIFORM: [UNIFORM]}
     parts = [
         sections.counts(judged, rivals),
+        sections.ranking([both[0], equal], results.contestants),
         sections.pictures(),
         *(sections.columns(measure, listed, results) for measure, listed in (*both, equal)),
         sections.losses(both, results.default, results.peers, "Where another tool is ahead, in full"),
         sections.losses(both, results.default, results.ours, "Where another method of ours is ahead, in full"),
-        sections.wrong(results.curves(WRONG), results.contestants),
+        sections.wrong(results.curves(WRONG), promises(results.contestants), [(F1, declared), equal]),
         sections.areas(results.curves(MISLABELLED), results.contestants, groups(results.settings)),
         sections.seconds(results.rows, results.contestants),
         sections.failures(results.rows),
         sections.sources(results.rows),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def promises(contestants: Iterable[str]) -> dict[str, str]:
+    """By contestant: the share of wrong labels that its declared set aims at, in words."""
+    own = {name: "by its own rule" for name, peer in PEERS.items() if peer.declares}
+    return {name: own.get(name, f"{RATES.get(name, RATE):.0%}") for name in contestants}
 
 
 def groups(settings: Iterable[Setting]) -> dict[str, list[str]]:

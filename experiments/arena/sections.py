@@ -58,6 +58,28 @@ def counts(judged: Mapping[str, Judged], rivals: Mapping[str, Sequence[str]]) ->
     return f"## Who is ahead\n\n{explained}\n\n{markdown([*head, 'first or within'], lines)}"
 
 
+def ranking(judged: Judged, contestants: Sequence[str]) -> str:
+    """For every contestant: its mean over all columns, and in how many it is first or within, against all others."""
+    lines = []
+    for name in contestants:
+        cells = [name]
+        for measure, listed in judged:
+            there = [column for column in listed if name in column.scores]
+            found = standings.standings(there, name, contestants, lower=measure.lower)
+            mean = number(float(np.mean([column.mean(name) for column in there]))) if there else "-"
+            first = sum(each.place is Place.FIRST for each in found)
+            cells += [mean, str(first), f"{standings.share(found):.0%}" if found else "-"]
+        lines.append(cells)
+    head = ["contestant"]
+    for measure, _ in judged:
+        head += [f"{measure.name}, mean", "first", "first or within"]
+    explained = (
+        "Every contestant against all others, by the same rule. The means are over all columns, in per cent. "
+        "Methods of ours share one estimate and are often nearly equal, so that none can be first everywhere."
+    )
+    return f"## Every contestant\n\n{explained}\n\n{markdown(head, lines)}"
+
+
 def pictures() -> str:
     return (
         "![Mislabelled points relative to scikit-learn's Straddle, and F1 of the declared set](arena.png)\n\n"
@@ -100,20 +122,28 @@ def losses(judged: Judged, default: str, rivals: Sequence[str], title: str) -> s
     return f"## {title}\n\n{markdown(head, lines) if lines else 'In no column.'}"
 
 
-def wrong(found: Curves, contestants: Sequence[str]) -> str:
-    """The share of wrong labels among the declared ones: over all looks, and on the worst problem."""
-    means = standings.areas(found)
+def wrong(found: Curves, promised: Mapping[str, str], means: Judged) -> str:
+    """What each contestant promised, the share of wrong labels among its declared ones, and what it found."""
+    shares = standings.areas(found)
     lines = []
-    for name in contestants:
-        own = {problem: each[name] for problem, each in means.items() if name in each}
+    for name, promise in promised.items():
+        own = {problem: each[name] for problem, each in shares.items() if name in each}
         if own:
             worst = max(own, key=lambda problem: own[problem])
             over = sum(value > 0.01 for value in own.values())
             average = f"{float(np.mean(list(own.values()))):.2%}"
-            lines.append([name, average, f"{own[worst]:.1%}", worst, f"{over} of {len(own)}"])
-    head = ["contestant", "wrong among declared", "on the worst problem", "which", "problems above 1 %"]
-    explained = "Means over all looks and seeds. A look without a declared point counts as 0."
-    return f"## Wrong among declared\n\n{explained}\n\n{markdown(head, lines)}"
+            scores = [
+                number(float(np.mean([column.mean(name) for column in listed if name in column.scores])))
+                for _, listed in means
+            ]
+            lines.append([name, promise, average, f"{own[worst]:.1%}", worst, f"{over} of {len(own)}", *scores])
+    head = ["contestant", "promised", "wrong among declared", "on the worst problem", "which", "problems above 1 %"]
+    explained = (
+        "Shares of wrong labels are means over all looks and seeds. A look without a declared point counts as 0. "
+        "F1 is the mean over all columns, in per cent."
+    )
+    head += [measure.name for measure, _ in means]
+    return f"## Promised, wrong and found\n\n{explained}\n\n{markdown(head, lines)}"
 
 
 def areas(found: Curves, contestants: Sequence[str], groups: Mapping[str, Sequence[str]]) -> str:

@@ -190,6 +190,29 @@ def test_losses_are_printed_in_full() -> None:
     assert "In no column." in sections.losses([(F1, [])], "me", ["x"], "Losses")
 
 
+def test_every_contestant_is_ranked_against_all_others() -> None:
+    """Two columns: "a" is first in one of them and far behind in the other, "b" the other way round."""
+    listed = [
+        Column(problem="p", samples=50, scores={"a": {0: 0.1, 1: 0.1}, "b": {0: 0.3, 1: 0.3}}),
+        Column(problem="q", samples=50, scores={"a": {0: 0.5, 1: 0.5}, "b": {0: 0.3, 1: 0.3}, "c": {0: 0.4, 1: 0.4}}),
+    ]
+    text = sections.ranking([(MISLABELLED, listed)], ["a", "b", "c"])
+    assert "| a | 30.0 | 1 | 50% |" in text
+    assert "| b | 30.0 | 1 | 50% |" in text
+    assert "| c | 40.0 | 0 | 0% |" in text
+
+
+def test_what_was_promised_stands_beside_what_was_wrong() -> None:
+    found = {"p": {"a": {0: np.array([0.0, 0.04])}, "b": {0: np.array([0.0, 0.0])}}}
+    columns = [Column(problem="p", samples=50, scores={"a": {0: 0.9}, "b": {0: 0.5}})]
+    text = sections.wrong(found, {"a": "5%", "b": "by its own rule", "c": "1%"}, [(F1, columns)])
+    assert "| a | 5% | 2.00% | 2.0% | p | 1 of 1 | 90.0 |" in text
+    assert "| b | by its own rule | 0.00% | 0.0% | p | 0 of 1 | 50.0 |" in text
+    assert "| c |" not in text
+    promised = page.promises(["melk", "melk declare 5 %", "stopping_LSE", "AEPsych"])
+    assert list(promised.values()) == ["1%", "5%", "by its own rule", "1%"]
+
+
 def test_a_ratio_is_taken_on_common_seeds() -> None:
     setting = Setting(name="p", world=Small(), samples=(10, 20))
     rows = [
