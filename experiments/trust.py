@@ -1,6 +1,6 @@
 """Do labels deserve belief where nothing is set by hand? Real fields with kernel, noise and mean estimated.
 
-The default method runs with the default confidence, in batches of 10, and labels are looked at after every batch. Of
+The default method runs with the default confidence, in batches of five, and labels are looked at after every batch. Of
 each field it prints the share of declared points that are wrong, on average over all looks and at the worst look, each
 averaged over the seeds; how many points are declared; and how many are mislabelled by the likelier side.
 
@@ -28,10 +28,11 @@ from rich.table import Table
 
 import superlevel as sl
 from experiments.fields import FIELDS, TUNED, UNTOUCHED, Field, MissingError
+from superlevel.sizes import ESTIMATING
 from superlevel.worker_setup import quiet
 
 OUT = Path("out/experiments/trust.jsonl")
-MEASUREMENTS, BATCH = 300, 10
+MEASUREMENTS, BATCH = 300, ESTIMATING
 SHOWN = (50, 100, 200, 300)
 
 Row = dict[str, Any]

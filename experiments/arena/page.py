@@ -87,14 +87,22 @@ def gathered(paths: Iterable[Path], settings: Sequence[Setting], version: str, s
         for entry in entries
     }
     rows = read(paths, lambda row: row.seed < seeds and digests.get((row.setting, row.method)) == row.digest)
-    there = {row.method for row in rows}
+    complete = complete_contestants(rows)
     return Results(
         settings=settings,
-        rows=rows,
+        rows=[row for row in rows if row.method in complete],
         default=DEFAULT,
-        peers=[name for name in PEERS if name in there],
-        ours=[name for name in OURS if name in there and name != DEFAULT],
+        peers=[name for name in PEERS if name in complete],
+        ours=[name for name in OURS if name in complete and name != DEFAULT],
     )
+
+
+def complete_contestants(rows: Iterable[Row]) -> set[str]:
+    """Contestants with a run of every problem that the default has: means over fewer problems are not comparable."""
+    problems: dict[str, set[str]] = {}
+    for row in rows:
+        problems.setdefault(row.method, set()).add(row.setting)
+    return {name for name, own in problems.items() if own >= problems.get(DEFAULT, set())}
 
 
 # ------------------------------------------------------------------------------------------ writing
@@ -162,10 +170,27 @@ def drawings(results: Results) -> dict[str, Figure]:
         for name in shown
     }
     there = [setting for setting in results.settings if setting.name in ratios[results.default]]
+    promised = [name for name in (DECLARE, *RATES) if name in results.ours]
     return {
+        "arena-promises.png": pictures.promises(found_and_wrong(results), [results.default, *promised]),
         "arena.png": pictures.summary(ratios, means, REFERENCE),
         "arena-groups.png": pictures.by_group(ratios, groups(there), REFERENCE),
     }
+
+
+def found_and_wrong(results: Results) -> dict[str, tuple[float, float]]:
+    """By contestant: the mean share of wrong labels among the declared ones, and the mean F1, over all columns."""
+    wrong, declared = results.columns(WRONG), results.columns(F1)
+    shown = [results.default, *results.peers, DECLARE, *RATES, UNIFORM]
+    return {
+        name: (_mean(wrong, name), _mean(declared, name))
+        for name in shown
+        if any(name in column.scores for column in declared)
+    }
+
+
+def _mean(listed: Iterable[Column], name: str) -> float:
+    return float(np.mean([column.mean(name) for column in listed if name in column.scores]))
 
 
 def table(results: Results) -> str:

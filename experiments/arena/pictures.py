@@ -28,6 +28,7 @@ STYLES: tuple[dict[str, Any], ...] = (
     {"color": "#56b4e9", "linestyle": (0, (8, 3)), "marker": "*"},
 )
 NARROW, WIDE = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10), (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
+PER_CENT = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
 
 Lines = Mapping[str, Mapping[str, Array]]
 """By contestant and problem: (looks,) numbers; a shorter curve is of a problem with fewer looks."""
@@ -75,6 +76,34 @@ def by_group(ratios: Lines, groups: Mapping[str, Sequence[str]], reference: str)
     figure.supylabel(f"mislabelled, relative to {reference}")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def promises(found: Mapping[str, tuple[float, float]], joined: Sequence[str]) -> Figure:
+    """The share of wrong labels among the declared ones, and F1, of each contestant; some of ours are joined."""
+    figure = Figure(figsize=(8.2, 5.2), layout="constrained")
+    axes = figure.subplots()
+    ours = np.array([found[name] for name in joined])
+    axes.plot(100 * ours[1:, 0], ours[1:, 1], color="black", linewidth=1.2, zorder=1)
+    for name, (wrong, f1) in found.items():
+        own = name in joined
+        axes.scatter(100 * wrong, f1, marker="o" if own else "s", color="black" if own else "0.55", s=42, zorder=2)
+        beside: dict[str, Any] = {"xytext": (-8, 3), "ha": "right"} if own else {"xytext": (8, -4), "ha": "left"}
+        axes.annotate(name, (100 * wrong, f1), textcoords="offset points", fontsize=9, **beside)
+    axes.axvline(1.0, color="0.6", linestyle=":", linewidth=1.2)
+    axes.annotate(
+        "promised: 1 %", (1.0, 0.02), xycoords=("data", "axes fraction"), xytext=(3, 0), textcoords="offset points"
+    )
+    axes.set_xscale("log")
+    axes.set_xticks(PER_CENT, [f"{tick:g}" for tick in PER_CENT])
+    axes.set_xticks([], minor=True)
+    shares = [100 * wrong for wrong, _ in found.values()]
+    axes.set_xlim(0.4 * min(shares), 3.2 * max(shares))
+    axes.set_xlabel("wrong among declared points, in % (mean over the columns)")
+    axes.set_ylabel("F1 of the declared set (mean over the columns)")
+    axes.grid(color="0.92")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
     return figure
 
 

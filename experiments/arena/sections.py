@@ -83,7 +83,8 @@ def ranking(judged: Judged, contestants: Sequence[str]) -> str:
 def pictures() -> str:
     return (
         "![Mislabelled points relative to scikit-learn's Straddle, and F1 of the declared set](arena.png)\n\n"
-        "![The same by group of problems](arena-groups.png)"
+        "![The same by group of problems](arena-groups.png)\n\n"
+        "![Wrong labels among declared points, and F1 of the declared set, by contestant](arena-promises.png)"
     )
 
 

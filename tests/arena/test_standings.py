@@ -168,7 +168,7 @@ def test_the_page_has_the_numbers_of_its_rows(
     assert float(line["mean"]) == pytest.approx(np.mean(own), rel=1e-4)
     assert float(line["standard_error"]) == pytest.approx(np.std(own, ddof=1) / np.sqrt(3), rel=1e-2)
     assert sections.number(float(np.mean(own)), float(np.std(own, ddof=1) / np.sqrt(3))) in text
-    for picture in ("arena.png", "arena-groups.png"):
+    for picture in ("arena.png", "arena-groups.png", "arena-promises.png"):
         assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
 
 
@@ -211,6 +211,14 @@ def test_what_was_promised_stands_beside_what_was_wrong() -> None:
     assert "| c |" not in text
     promised = page.promises(["melk", "melk declare 5 %", "stopping_LSE", "AEPsych"])
     assert list(promised.values()) == ["1%", "5%", "by its own rule", "1%"]
+
+
+def test_a_contestant_that_lacks_a_problem_is_left_out() -> None:
+    rows = [
+        Row(setting=problem, method=name, seed=0, digest="", seconds=0.0, values={})
+        for name, problem in [("melk", "p"), ("melk", "q"), ("all", "q"), ("all", "p"), ("some", "p")]
+    ]
+    assert page.complete_contestants(rows) == {"melk", "all"}
 
 
 def test_a_ratio_is_taken_on_common_seeds() -> None:
