@@ -114,7 +114,7 @@ def test_a_field_is_looked_at_after_every_batch(tmp_path: Path, monkeypatch: pyt
     values = np.sin(5 * places[:, 0])
     field = fields.Field(name="small", points=places, values=values, level=0.2, noise=0.1)
     row = trust.campaign(field, 0, measurements=70)
-    assert [look[0] for look in row["looks"]] == list(range(10, 80, 10))
+    assert [look[0] for look in row["looks"]] == list(range(trust.BATCH, 71, trust.BATCH))
     assert all(wrong <= declared <= 80 for _, declared, wrong, _ in row["looks"])
     assert row["looks"][-1][1] > 20
     monkeypatch.setattr(trust, "FIELDS", {"small": lambda: field})
