@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,6 +46,7 @@ from superlevel.reproduce.settings import Entry, Row, Setting
 
 BEGIN, END = "<!-- arena: begin -->", "<!-- arena: end -->"
 DPI = 110
+SEEDS = 3  # of every problem: contestants with fewer are not shown
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,11 +100,13 @@ def gathered(paths: Iterable[Path], settings: Sequence[Setting], version: str, s
 
 
 def complete_contestants(rows: Iterable[Row]) -> set[str]:
-    """Contestants with a run of every problem that the default has: means over fewer problems are not comparable."""
-    problems: dict[str, set[str]] = {}
-    for row in rows:
-        problems.setdefault(row.method, set()).add(row.setting)
-    return {name for name, own in problems.items() if own >= problems.get(DEFAULT, set())}
+    """Contestants with at least `SEEDS` runs of every problem that the default has.
+
+    Means over fewer problems are not comparable, and the standard error of one or two runs says nothing.
+    """
+    runs = Counter((row.method, row.setting) for row in rows)
+    problems = {problem for name, problem in runs if name == DEFAULT}
+    return {name for name, _ in runs if all(runs[name, problem] >= SEEDS for problem in problems)}
 
 
 # ------------------------------------------------------------------------------------------ writing

@@ -213,10 +213,12 @@ def test_what_was_promised_stands_beside_what_was_wrong() -> None:
     assert list(promised.values()) == ["1%", "5%", "by its own rule", "1%"]
 
 
-def test_a_contestant_that_lacks_a_problem_is_left_out() -> None:
+def test_a_contestant_that_lacks_a_problem_or_a_seed_is_left_out() -> None:
+    runs = {"melk": "pppqqq", "all": "qqqqppp", "fewer": "pppqq", "some": "ppp"}
     rows = [
-        Row(setting=problem, method=name, seed=0, digest="", seconds=0.0, values={})
-        for name, problem in [("melk", "p"), ("melk", "q"), ("all", "q"), ("all", "p"), ("some", "p")]
+        Row(setting=problem, method=name, seed=seed, digest="", seconds=0.0, values={})
+        for name, problems in runs.items()
+        for seed, problem in enumerate(problems)
     ]
     assert page.complete_contestants(rows) == {"melk", "all"}
 
