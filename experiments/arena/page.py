@@ -138,10 +138,10 @@ def text(results: Results) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def promises(contestants: Iterable[str]) -> dict[str, str]:
-    """By contestant: the share of wrong labels that its declared set aims at, in words."""
-    own = {name: "by its own rule" for name, peer in PEERS.items() if peer.declares}
-    return {name: own.get(name, f"{RATES.get(name, RATE):.0%}") for name in contestants}
+def promises(contestants: Iterable[str]) -> dict[str, float | None]:
+    """By contestant: the share of wrong labels that its declared set aims at; None if it has its own rule."""
+    own = {name for name, peer in PEERS.items() if peer.declares}
+    return {name: None if name in own else RATES.get(name, RATE) for name in contestants}
 
 
 def groups(settings: Iterable[Setting]) -> dict[str, list[str]]:

@@ -123,7 +123,7 @@ def losses(judged: Judged, default: str, rivals: Sequence[str], title: str) -> s
     return f"## {title}\n\n{markdown(head, lines) if lines else 'In no column.'}"
 
 
-def wrong(found: Curves, promised: Mapping[str, str], means: Judged) -> str:
+def wrong(found: Curves, promised: Mapping[str, float | None], means: Judged) -> str:
     """What each contestant promised, the share of wrong labels among its declared ones, and what it found."""
     shares = standings.areas(found)
     lines = []
@@ -131,14 +131,22 @@ def wrong(found: Curves, promised: Mapping[str, str], means: Judged) -> str:
         own = {problem: each[name] for problem, each in shares.items() if name in each}
         if own:
             worst = max(own, key=lambda problem: own[problem])
-            over = sum(value > 0.01 for value in own.values())
+            aim = "by its own rule" if promise is None else f"{promise:.0%}"
+            over = "-" if promise is None else f"{sum(value > promise for value in own.values())} of {len(own)}"
             average = f"{float(np.mean(list(own.values()))):.2%}"
             scores = [
                 number(float(np.mean([column.mean(name) for column in listed if name in column.scores])))
                 for _, listed in means
             ]
-            lines.append([name, promise, average, f"{own[worst]:.1%}", worst, f"{over} of {len(own)}", *scores])
-    head = ["contestant", "promised", "wrong among declared", "on the worst problem", "which", "problems above 1 %"]
+            lines.append([name, aim, average, f"{own[worst]:.1%}", worst, over, *scores])
+    head = [
+        "contestant",
+        "promised",
+        "wrong among declared",
+        "on the worst problem",
+        "which",
+        "problems above the promise",
+    ]
     explained = (
         "Shares of wrong labels are means over all looks and seeds. A look without a declared point counts as 0. "
         "F1 is the mean over all columns, in per cent."

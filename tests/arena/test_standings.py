@@ -205,12 +205,12 @@ def test_every_contestant_is_ranked_against_all_others() -> None:
 def test_what_was_promised_stands_beside_what_was_wrong() -> None:
     found = {"p": {"a": {0: np.array([0.0, 0.04])}, "b": {0: np.array([0.0, 0.0])}}}
     columns = [Column(problem="p", samples=50, scores={"a": {0: 0.9}, "b": {0: 0.5}})]
-    text = sections.wrong(found, {"a": "5%", "b": "by its own rule", "c": "1%"}, [(F1, columns)])
-    assert "| a | 5% | 2.00% | 2.0% | p | 1 of 1 | 90.0 |" in text
-    assert "| b | by its own rule | 0.00% | 0.0% | p | 0 of 1 | 50.0 |" in text
+    text = sections.wrong(found, {"a": 0.01, "b": None, "c": 0.01}, [(F1, columns)])
+    assert "| a | 1% | 2.00% | 2.0% | p | 1 of 1 | 90.0 |" in text
+    assert "| b | by its own rule | 0.00% | 0.0% | p | - | 50.0 |" in text
     assert "| c |" not in text
     promised = page.promises(["melk", "melk declare 5 %", "stopping_LSE", "AEPsych"])
-    assert list(promised.values()) == ["1%", "5%", "by its own rule", "1%"]
+    assert list(promised.values()) == [0.01, 0.05, None, 0.01]
 
 
 def test_a_contestant_that_lacks_a_problem_or_a_seed_is_left_out() -> None:
