@@ -4,7 +4,7 @@ The default method runs with the default confidence, in batches of five, and lab
 each field it prints the share of declared points that are wrong, on average over all looks and at the worst look, each
 averaged over the seeds; how many points are declared; and how many are mislabelled by the likelier side.
 
-    python -m experiments.trust                        # two hours on two cores; killed, it goes on where it was
+    python -m experiments.trust                        # an hour on two cores; killed, it goes on where it was
     python -m experiments.trust --seeds 3 meuse hills
 
 Constants were chosen on the fields of `experiments.fields.TUNED`. The fields of `UNTOUCHED` were run for the first time
