@@ -23,6 +23,7 @@ from scipy.linalg import blas, lapack
 from superlevel import linalg
 from superlevel.arrays import Array, Indices, Mask, as_count, as_matrix, as_number
 from superlevel.errors import InputError
+from superlevel.one_thread import one_thread
 
 CANDIDATES = 96  # points looked at together for the next pivots
 CLOSE, ROUNDING = 1e-12, 1e-28  # squared lengths of a pair, relative to its parts', that may be, and are, none
@@ -67,6 +68,7 @@ class Features:
         return found
 
 
+@one_thread
 def embed(kernel: Any, points: ArrayLike, *, tol: float = 1e-6, max_rank: int | None = None) -> Features:
     """Features of a kernel on points (n, d), until no residual is above ``tol``.
 

@@ -17,6 +17,7 @@ from superlevel.confidence.protocol import AnyConfidence, describe
 from superlevel.errors import InputError
 from superlevel.methods.loop import Method
 from superlevel.methods.table import CONFIDENCES, GUARANTEED, Pairing, Row, row_of
+from superlevel.one_thread import one_thread
 from superlevel.problem import Problem
 from superlevel.rules.checked import Checked
 from superlevel.rules.pilot import Piloted
@@ -26,6 +27,7 @@ LARGEST = 1e100
 PAIRS = 6000  # points whose pairs are bounded at once: 2 GB
 
 
+@one_thread
 def make(
     name: str,
     problem: Problem,
