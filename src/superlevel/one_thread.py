@@ -82,10 +82,12 @@ def _leave() -> None:
 
 def _set(library: Any, count: int) -> None:
     """From any Python thread: by itself threadpoolctl lets only that one change a limit which did so first."""
-    release = getattr(library, "clear_controlling_thread", lambda force: None)
-    release(force=True)
+    release = getattr(library, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
     library.set_num_threads(count)
-    release(force=True)
+    if release is not None:
+        release(force=True)
 
 
 @functools.cache

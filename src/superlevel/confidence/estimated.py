@@ -39,8 +39,8 @@ from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
-from superlevel.posterior import GaussianPosterior
 from superlevel.one_thread import one_thread
+from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
 from superlevel.records import Batch, Belief, Forecast, LinearModel
 from superlevel.sizes import ESTIMATING, PilotFirst, Sizes

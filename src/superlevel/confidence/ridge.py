@@ -40,8 +40,8 @@ from superlevel.errors import InputError
 from superlevel.features import Features
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
-from superlevel.posterior import GaussianPosterior
 from superlevel.one_thread import one_thread
+from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
 from superlevel.records import Batch, GaussianModel, LinearModel
 from superlevel.sizes import BATCH, Growing, Sizes

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from superlevel import costs
 from superlevel.arrays import as_count
 from superlevel.confidence.estimated import Estimated
 from superlevel.confidence.posterior import OnPosterior, as_flag
@@ -127,6 +128,9 @@ def _check_pairs(name: str, problem: Problem, chosen: AnyConfidence) -> None:
     if problem.domain.n > PAIRS:
         remedy = f"{name} looks at all pairs: give at most {PAIRS:,} points, or take truvar or lse-imp"
         raise InputError("problem.domain", f"of {problem.domain.n:,} points", remedy)
+    instead = "give fewer points, or take truvar or lse-imp"
+    pairs = f"the intervals of all pairs of {problem.domain.n:,} points"
+    costs.announce("problem.domain", pairs, costs.of_pairs(problem.domain.n), instead=instead)
     if getattr(chosen, "intersected", False):
         remedy = f"{name} bounds pairs, which are not intersected over time: leave 'intersected' out"
         raise InputError("confidence", repr(chosen), remedy)
