@@ -28,3 +28,7 @@ class InputError(SuperlevelError, ValueError):
 
 class AssumptionWarning(UserWarning):
     """The measurements speak against something that was assumed: what is declared may not be guaranteed."""
+
+
+class CostWarning(UserWarning):
+    """The work that begins now takes more than a minute or a gigabyte."""

@@ -68,11 +68,12 @@ class Table:
         wanted = as_names("columns", columns, remedy=f"give a list of names out of {known}")
         if not wanted:
             raise InputError("columns", "empty", f"give a list of names out of {known}")
+        places = {name: place for place, name in enumerate(header) if name}
         for name in wanted:
-            if not name or name not in header:
+            if name not in places:
                 remedy = separator_remedy(header) or f"choose out of {known}"
                 raise self.error(self.header, Fault(name, "missing", remedy))
-        return [header.index(name) for name in wanted]
+        return [places[name] for name in wanted]
 
     def numbers(self, places: Sequence[int]) -> list[list[float]]:
         """The cells of some columns as finite numbers, row by row."""
@@ -188,9 +189,11 @@ def as_names(field: str, names: Sequence[str], *, remedy: str) -> tuple[str, ...
     if isinstance(names, str) or not hasattr(names, "__iter__"):
         raise InputError(field, repr(names), remedy)
     listed = tuple(names)
+    seen: set[str] = set()
     for j, name in enumerate(listed):
-        if name in listed[:j]:
+        if str(name) in seen:
             raise InputError(f"{field}[{j}]", f"{name!r} again", "give every name once")
+        seen.add(str(name))
     return listed
 
 

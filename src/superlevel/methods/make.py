@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from superlevel import costs
 from superlevel.arrays import as_count
 from superlevel.confidence.estimated import Estimated
 from superlevel.confidence.posterior import OnPosterior, as_flag
@@ -17,6 +18,7 @@ from superlevel.confidence.protocol import AnyConfidence, describe
 from superlevel.errors import InputError
 from superlevel.methods.loop import Method
 from superlevel.methods.table import CONFIDENCES, GUARANTEED, Pairing, Row, row_of
+from superlevel.one_thread import one_thread
 from superlevel.problem import Problem
 from superlevel.rules.checked import Checked
 from superlevel.rules.pilot import Piloted
@@ -26,6 +28,7 @@ LARGEST = 1e100
 PAIRS = 6000  # points whose pairs are bounded at once: 2 GB
 
 
+@one_thread
 def make(
     name: str,
     problem: Problem,
@@ -125,6 +128,9 @@ def _check_pairs(name: str, problem: Problem, chosen: AnyConfidence) -> None:
     if problem.domain.n > PAIRS:
         remedy = f"{name} looks at all pairs: give at most {PAIRS:,} points, or take truvar or lse-imp"
         raise InputError("problem.domain", f"of {problem.domain.n:,} points", remedy)
+    instead = "give fewer points, or take truvar or lse-imp"
+    pairs = f"the intervals of all pairs of {problem.domain.n:,} points"
+    costs.announce("problem.domain", pairs, costs.of_pairs(problem.domain.n), instead=instead)
     if getattr(chosen, "intersected", False):
         remedy = f"{name} bounds pairs, which are not intersected over time: leave 'intersected' out"
         raise InputError("confidence", repr(chosen), remedy)
