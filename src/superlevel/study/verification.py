@@ -26,7 +26,7 @@ from superlevel.findings import Finding, Verdict
 from superlevel.goals import summary
 from superlevel.methods import Method
 from superlevel.records import State, Stop, View
-from superlevel.study import auditing, designs
+from superlevel.study import auditing, designs, snapshots
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.events import RESCUE, Asked, DamagedError
 from superlevel.study.ledger import Asking, Ledger, fold
@@ -111,7 +111,7 @@ def _recomputed(
     labels, bounds = _plans(entries, ledger, makers, watch)
     beside = _kept(entries, makers, storage.noted(name))
     known = know(ledger, makers)
-    checks = [log, labels, *beside, bounds, *_assumed(known), *_audited(ledger)]
+    checks = [log, *_snapshot(name, storage, entries), labels, *beside, bounds, *_assumed(known), *_audited(ledger)]
     contradicted, goal = known.stop is Stop.CONTRADICTED, ledger.goal
     return Verification(
         name=name,
@@ -289,6 +289,12 @@ def _kept(entries: list[Entry], makers: Methods, noted: Note | None) -> list[Fin
     wrong = _mislabelled(known, reading, "the cached labels")
     finding = wrong[0] if wrong else f"of {reading.entries:,} entries, as the log has them"
     return [_check("cached labels", finding, not wrong)]
+
+
+def _snapshot(name: str, storage: Storage, entries: list[Entry]) -> list[Finding]:
+    """A snapshot that those who open the study would believe, and that says something else than the log."""
+    wrong = snapshots.wrong(storage, name, entries)
+    return [_check("snapshot", wrong, False)] if wrong else []
 
 
 # ----------------------------------------------------------------------------------------- residuals

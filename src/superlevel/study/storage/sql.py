@@ -20,6 +20,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    inspect,
     literal,
     or_,
     select,
@@ -32,7 +33,7 @@ from superlevel.study.storage import repair, salvage
 from superlevel.study.storage.address import parse
 from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, StorageError
 from superlevel.study.storage.refusals import check_entry, check_first, check_text, taken, unknown
-from superlevel.study.storage.schema import ENTRIES, FORMAT, STUDIES, TICKETS
+from superlevel.study.storage.schema import ENTRIES, FORMAT, SNAPSHOTS, STUDIES, TICKETS
 from superlevel.study.storage.store import Store
 
 
@@ -168,6 +169,25 @@ class Sql:
             chosen = select(STUDIES.c.noted_seq, STUDIES.c.noted).where(STUDIES.c.id == study.id)
             seq, text = connection.execute(chosen).one()
             return None if seq is None else Note(seq, text)
+
+    def keep_snapshot(self, name: str, snapshot: Note) -> None:
+        """See `Storage.keep_snapshot`. Makes the table of snapshots if there is none."""
+        check_text("snapshot.text", snapshot.text)
+        with self._store.writing() as connection:
+            study = self._find(connection, name)
+            SNAPSHOTS.create(connection, checkfirst=True)
+            connection.execute(delete(SNAPSHOTS).where(SNAPSHOTS.c.study_id == study.id))
+            connection.execute(insert(SNAPSHOTS), {"study_id": study.id, "seq": snapshot.seq, "text": snapshot.text})
+
+    def snapshot(self, name: str) -> Note | None:
+        """See `Storage.snapshot`."""
+        with self._store.reading() as connection:
+            study = self._find(connection, name)
+            if not inspect(connection).has_table(SNAPSHOTS.name):
+                return None
+            chosen = select(SNAPSHOTS.c.seq, SNAPSHOTS.c.text).where(SNAPSHOTS.c.study_id == study.id)
+            row = connection.execute(chosen).first()
+            return Note(*row) if row and repair.is_number(row.seq) and isinstance(row.text, str) else None
 
     # ------------------------------------------------------------------------------------------- the store itself
 
