@@ -133,11 +133,8 @@ class Saved(Memory):
         super().__init__()
         self._logs = logs
 
-    def readable_names(self) -> list[str]:
-        return list(self._logs)
-
-    def readable(self, name: str) -> list[Entry]:
-        return self._logs[name]
+    def salvaged(self) -> dict[str, list[Entry]]:
+        return self._logs
 
     def read(self, name: str, *, after: int = 0) -> list[Entry]:
         return self._logs[name][after:]

@@ -54,6 +54,12 @@ class Counting:
     def note(self, name: str, note: Note) -> None:
         self._storage.note(name, note)
 
+    def keep_snapshot(self, name: str, snapshot: Note) -> None:
+        self._storage.keep_snapshot(name, snapshot)
+
+    def snapshot(self, name: str) -> Note | None:
+        return self._storage.snapshot(name)
+
     def noted(self, name: str) -> Note | None:
         self.calls["noted"] += 1
         return self._storage.noted(name)

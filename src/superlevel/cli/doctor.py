@@ -145,12 +145,15 @@ def _look(store: str, health: Health) -> None:
 def _study(storage: Sql, name: str) -> Study:
     """Whether its log is a chain from the first entry to the last."""
     from superlevel.study.ledger import fold  # noqa: PLC0415
+    from superlevel.study.snapshots import wrong  # noqa: PLC0415
 
     try:
-        ledger = fold(storage.read(name))
+        entries = storage.read(name)
+        ledger = fold(entries)
     except SuperlevelError as error:
         return Study(name=name, problem=str(error))
-    return Study(name=name, entries=ledger.length, measurements=ledger.samples)
+    problem = wrong(storage, name, entries) or None
+    return Study(name=name, entries=ledger.length, measurements=ledger.samples, problem=problem)
 
 
 def _problems(health: Health) -> list[str]:

@@ -165,7 +165,9 @@ class Created(Payload):
     @model_validator(mode="before")
     @classmethod
     def _upgraded(cls, given: Any) -> Any:
-        return from_format_1(given) if isinstance(given, dict) and given.get("format") == 1 else given
+        """A snapshot has the fields of this version, whatever the format of the log."""
+        old = isinstance(given, dict) and given.get("format") == 1 and "problem" not in given
+        return from_format_1(given) if old else given
 
 
 class _Written(BaseModel):

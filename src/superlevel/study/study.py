@@ -25,7 +25,7 @@ from superlevel.arrays import Labels, as_count, as_number
 from superlevel.errors import InputError
 from superlevel.files import file_name, replacing
 from superlevel.problem import Problem
-from superlevel.study import configuration, status, turns
+from superlevel.study import configuration, snapshots, status, turns
 from superlevel.study.checks import check_name, check_reason, checked_worker, fate_of
 from superlevel.study.events import Closed, Corrected, Payload, Told, Withdrawn
 from superlevel.study.ledger import Fate, Ledger, fold, opened, shut
@@ -119,9 +119,9 @@ class Study:
 
     @classmethod
     def open(cls, store: str | Storage, name: str, *, worker: str | None = None) -> Study:
-        """A campaign that is there; what its log says is checked entry by entry."""
+        """A campaign that is there; what its log says is checked entry by entry, from the last snapshot on."""
         storage = open_storage(store)
-        return cls(storage, name, fold(storage.read(name)), worker)
+        return cls(storage, name, snapshots.opened(storage, name), worker)
 
     @property
     def name(self) -> str:
@@ -170,9 +170,9 @@ class Study:
 
     def _claim(self, ledger: Ledger, wanted: int | None, seconds: float) -> Tickets:
         now = time.time()
-        plans = [item for item in ledger.askings if item.asked.audit is None]
-        phase = plans[-1].asked.phase if plans else None
-        whole = sum(len(item.tickets) for item in plans if item.asked.phase == phase)  # a round and its rest
+        plans = [item for item in ledger.askings if not item.audits]
+        phase = plans[-1].phase if plans else None
+        whole = sum(item.count for item in plans if item.phase == phase)  # a round and its rest
         count = wanted or max(ledger.created.batch, whole)
         numbers = self._storage.claim(self._name, count, worker=self._worker, now=now, until=now + seconds)
         if numbers and numbers[-1] > len(ledger.point):

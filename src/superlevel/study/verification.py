@@ -21,16 +21,18 @@ import numpy as np
 from scipy.special import chdtrc
 
 from superlevel.arrays import Labels
+from superlevel.errors import SuperlevelError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import summary
 from superlevel.methods import Method
 from superlevel.records import State, Stop, View
-from superlevel.study import auditing, designs
+from superlevel.study import auditing, designs, snapshots
 from superlevel.study.assumptions import assumptions, guarantee
-from superlevel.study.events import Asked, DamagedError
+from superlevel.study.events import RESCUE, Asked, DamagedError
 from superlevel.study.ledger import Asking, Ledger, fold
 from superlevel.study.planning import seen
 from superlevel.study.replay import Knowledge, Methods, as_text, deviations, know
+from superlevel.study.sense import check_sense
 from superlevel.study.status import WAY_OUT, kept
 from superlevel.study.storage.protocol import Entry, Note, Storage
 
@@ -91,15 +93,25 @@ def verify(name: str, storage: Storage, *, makers: Methods | None = None, watch:
     """Recompute everything from the log; ``makers`` may have made the method already."""
     entries = storage.read(name)
     try:
-        ledger = fold(entries)
+        with np.errstate(all="ignore"):  # numbers that nobody would measure overflow, and are found below
+            return _recomputed(name, storage, entries, makers=Methods() if makers is None else makers, watch=watch)
     except DamagedError as error:
-        return _damaged(name, entries, error)
-    makers = Methods() if makers is None else makers
+        return _damaged(name, entries, str(error))
+    except (ArithmeticError, LookupError, MemoryError, SuperlevelError, TypeError, ValueError) as error:
+        # The chain of digests is sound, but no version would write what it ties together.
+        return _damaged(name, entries, f"nothing follows from what it says: {_said(error)}; {RESCUE}")
+
+
+def _recomputed(
+    name: str, storage: Storage, entries: list[Entry], *, makers: Methods, watch: Watch | None
+) -> Verification:
+    ledger = fold(entries)
+    check_sense(ledger)
     log = _check("log", f"{ledger.length:,} entries, each as it was written", True)
     labels, bounds = _plans(entries, ledger, makers, watch)
     beside = _kept(entries, makers, storage.noted(name))
     known = know(ledger, makers)
-    checks = [log, labels, *beside, bounds, *_assumed(known), *_audited(ledger)]
+    checks = [log, *_snapshot(name, storage, entries), labels, *beside, bounds, *_assumed(known), *_audited(ledger)]
     contradicted, goal = known.stop is Stop.CONTRADICTED, ledger.goal
     return Verification(
         name=name,
@@ -128,8 +140,13 @@ def _check(what: str, sentence: str, holds: bool | None, number: float = 0.0) ->
     return Finding(assumption=what, verdict=verdict, number=number, sentence=sentence)
 
 
-def _damaged(name: str, entries: list[Entry], error: DamagedError) -> Verification:
-    log = _check("log", f"{error} ({len(entries):,} entries there)", False)
+def _said(error: Exception) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _damaged(name: str, entries: list[Entry], why: str) -> Verification:
+    log = _check("log", f"{why} ({len(entries):,} entries there)", False)
     return Verification(
         name=name,
         claim="none: the log cannot be trusted",
@@ -272,6 +289,12 @@ def _kept(entries: list[Entry], makers: Methods, noted: Note | None) -> list[Fin
     wrong = _mislabelled(known, reading, "the cached labels")
     finding = wrong[0] if wrong else f"of {reading.entries:,} entries, as the log has them"
     return [_check("cached labels", finding, not wrong)]
+
+
+def _snapshot(name: str, storage: Storage, entries: list[Entry]) -> list[Finding]:
+    """A snapshot that those who open the study would believe, and that says something else than the log."""
+    wrong = snapshots.wrong(storage, name, entries)
+    return [_check("snapshot", wrong, False)] if wrong else []
 
 
 # ----------------------------------------------------------------------------------------- residuals

@@ -36,6 +36,8 @@ CALLS: dict[str, Callable[[Storage, str], object]] = {
     "leases": lambda storage, name: storage.leases(name),
     "note": lambda storage, name: storage.note(name, Note(1, "x")),
     "noted": lambda storage, name: storage.noted(name),
+    "keep_snapshot": lambda storage, name: storage.keep_snapshot(name, Note(1, "x")),
+    "snapshot": lambda storage, name: storage.snapshot(name),
 }
 """Calls with the name of a study, one for each method that refuses an unknown name."""
 
@@ -330,6 +332,16 @@ class StorageContract(ABC):
         assert len(storage.read("sea")) == 2
         append(storage, "sea", entry(3))
         assert storage.noted("sea") == Note(2, "{}")
+
+    def test_a_snapshot_is_the_last_one_or_none_and_no_entry(self, storage: Storage) -> None:
+        study(storage, tickets=1)
+        assert storage.snapshot("sea") is None
+        for kept in (Note(2, "b"), Note(1, "a"), Note(9, "x" * 100_000)):
+            storage.keep_snapshot("sea", kept)
+            assert self.another(storage).snapshot("sea") in (kept, None)  # a storage may leave it out
+        append(storage, "sea", entry(3))
+        assert len(storage.read("sea")) == 3
+        assert storage.noted("sea") is None
 
     # --------------------------------------------------------------------------------------- everything together
 

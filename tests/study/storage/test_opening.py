@@ -106,7 +106,7 @@ def test_a_sqlite_that_is_too_old_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_only_creating_a_study_makes_a_file(tmp_path: Path) -> None:
     storage = Sql(f"sqlite:///{tmp_path}/store.db")
-    for attempt in (storage.names, storage.check, storage.upgrade, lambda: storage.readable("sea")):
+    for attempt in (storage.names, storage.check, storage.upgrade, lambda: storage.salvaged()["sea"]):
         with pytest.raises(InputError, match="nothing is stored yet"):
             attempt()
     assert list(tmp_path.iterdir()) == []

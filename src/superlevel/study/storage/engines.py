@@ -36,7 +36,9 @@ def make_forgiving_engine(address: Address) -> Engine:
     """One that only reads, and reads a file even if it is shorter than it says or its tables contradict it."""
     if address.path is None:
         return _postgres(address)
-    return _sqlite(address.path, pragmas=("writable_schema = ON", "query_only = ON"))
+    engine = _sqlite(address.path, pragmas=("writable_schema = ON", "query_only = ON"))
+    event.listen(engine, "connect", _take_any_text)
+    return engine
 
 
 def writing(engine: Engine) -> Engine:
@@ -69,6 +71,18 @@ def _opener(path: Path, pragmas: Sequence[str]) -> Callable[[], sqlite3.Connecti
         return connection
 
     return connect
+
+
+def _take_any_text(connection: Any, _: object) -> None:
+    """Bytes in place of text that is not UTF-8, so that one such row does not hide the others."""
+    connection.text_factory = _as_text
+
+
+def _as_text(raw: bytes) -> str | bytes:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
 
 
 def _begin(connection: Connection) -> None:

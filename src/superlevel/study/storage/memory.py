@@ -16,6 +16,7 @@ class _Study:
     entries: list[Entry]
     tickets: dict[int, Lease | None] = field(default_factory=dict)
     note: Note | None = None
+    snapshot: Note | None = None
 
 
 @dataclass
@@ -120,6 +121,17 @@ class Memory:
         """See `Storage.noted`."""
         with self._lock:
             return self._study(name).note
+
+    def keep_snapshot(self, name: str, snapshot: Note) -> None:
+        """See `Storage.keep_snapshot`."""
+        check_text("snapshot.text", snapshot.text)
+        with self._lock:
+            self._study(name).snapshot = snapshot
+
+    def snapshot(self, name: str) -> Note | None:
+        """See `Storage.snapshot`."""
+        with self._lock:
+            return self._study(name).snapshot
 
     def close(self) -> None:
         """Nothing to give back."""

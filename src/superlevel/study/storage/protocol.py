@@ -119,6 +119,14 @@ class Storage(Protocol):
         """What was noted last."""
         ...
 
+    def keep_snapshot(self, name: str, snapshot: Note) -> None:
+        """Keep this beside the log, in place of the snapshot before. A storage may leave it out."""
+        ...
+
+    def snapshot(self, name: str) -> Note | None:
+        """The snapshot that was kept last; None if there is none, or if it cannot be read."""
+        ...
+
     def close(self) -> None:
         """Give back connections; the storage may still be used, and opens new ones then."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    inspect,
     literal,
     or_,
     select,
@@ -27,11 +29,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from superlevel.study.storage import repair
+from superlevel.study.storage import repair, salvage
 from superlevel.study.storage.address import parse
 from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, StorageError
 from superlevel.study.storage.refusals import check_entry, check_first, check_text, taken, unknown
-from superlevel.study.storage.schema import ENTRIES, FORMAT, STUDIES, TICKETS
+from superlevel.study.storage.schema import ENTRIES, FORMAT, SNAPSHOTS, STUDIES, TICKETS
 from superlevel.study.storage.store import Store
 
 
@@ -100,7 +102,13 @@ class Sql:
 
     def _entries(self, connection: Connection, name: str, study: _Study, after: int) -> list[Entry]:
         chosen = repair.ENTRY.where(ENTRIES.c.study_id == study.id, ENTRIES.c.seq > after)
-        entries = [Entry(**row) for row in connection.execute(chosen.order_by(ENTRIES.c.seq)).mappings()]
+        rows = connection.execute(chosen.order_by(ENTRIES.c.seq)).mappings().all()
+        for row in rows:
+            if not repair.is_whole(row):
+                raise StorageError(
+                    repair.strange(self.url, name, f"entry {reprlib.repr(row['seq'])}", tuple(row.values()))
+                )
+        entries = [Entry(**row) for row in rows]
         # Somebody may have appended since the length was read; but there is never less than it says.
         lost = repair.first_gap([entry.seq for entry in entries], after=max(after, 0), length=study.length)
         if lost is not None:
@@ -162,6 +170,25 @@ class Sql:
             seq, text = connection.execute(chosen).one()
             return None if seq is None else Note(seq, text)
 
+    def keep_snapshot(self, name: str, snapshot: Note) -> None:
+        """See `Storage.keep_snapshot`. Makes the table of snapshots if there is none."""
+        check_text("snapshot.text", snapshot.text)
+        with self._store.writing() as connection:
+            study = self._find(connection, name)
+            SNAPSHOTS.create(connection, checkfirst=True)
+            connection.execute(delete(SNAPSHOTS).where(SNAPSHOTS.c.study_id == study.id))
+            connection.execute(insert(SNAPSHOTS), {"study_id": study.id, "seq": snapshot.seq, "text": snapshot.text})
+
+    def snapshot(self, name: str) -> Note | None:
+        """See `Storage.snapshot`."""
+        with self._store.reading() as connection:
+            study = self._find(connection, name)
+            if not inspect(connection).has_table(SNAPSHOTS.name):
+                return None
+            chosen = select(SNAPSHOTS.c.seq, SNAPSHOTS.c.text).where(SNAPSHOTS.c.study_id == study.id)
+            row = connection.execute(chosen).first()
+            return Note(*row) if row and repair.is_number(row.seq) and isinstance(row.text, str) else None
+
     # ------------------------------------------------------------------------------------------- the store itself
 
     def close(self) -> None:
@@ -172,13 +199,9 @@ class Sql:
         """What is wrong with the store, a sentence each; empty if nothing is."""
         return repair.problems(self._store)
 
-    def readable_names(self) -> list[str]:
-        """Of the studies that can still be found in a damaged store, sorted."""
-        return repair.readable_names(self._store)
-
-    def readable(self, name: str) -> list[Entry]:
-        """What can still be read of a study in a damaged store: its first entries, as far as there is no gap."""
-        return repair.readable(self._store, name)
+    def salvaged(self) -> dict[str, list[Entry]]:
+        """What can still be read of a damaged store: the first entries of every study, as far as there is no gap."""
+        return salvage.salvaged(self._store)
 
     def upgrade(self) -> None:
         """Change the tables that an older version made into those of this one."""
@@ -191,6 +214,9 @@ class Sql:
         row = connection.execute(chosen.with_for_update(key_share=True) if lock else chosen).one_or_none()
         if row is None:
             raise unknown(name, _names(connection))
+        for column, value in (("number", row.id), ("length", row.length), ("format", row.format)):
+            if not repair.is_number(value):
+                raise StorageError(repair.strange(self.url, name, f"the {column}", value))
         if row.format > FORMAT:
             remedy = "get that version with `pip install --upgrade superlevel`"
             raise StorageError(f"study {name!r} of {self.url} was written by a newer version of superlevel: {remedy}")
@@ -198,7 +224,8 @@ class Sql:
 
 
 def _names(connection: Connection) -> list[str]:
-    return sorted(connection.scalars(select(STUDIES.c.name)))  # databases have alphabets of their own
+    found = connection.scalars(select(STUDIES.c.name))
+    return sorted(name for name in found if isinstance(name, str))  # databases have alphabets of their own
 
 
 def _insert_entry(connection: Connection, study: int, entry: Entry) -> None:
