@@ -139,7 +139,7 @@ class Saved(Memory):
     def readable(self, name: str) -> list[Entry]:
         return self._logs[name]
 
-    def read(self, name: str, *, after: int = 0) -> list[Entry]:
+    def read(self, name: str, *, after: int = 0, head: str | None = None) -> list[Entry]:  # noqa: ARG002
         return self._logs[name][after:]
 
 
