@@ -15,6 +15,9 @@ from superlevel.study.storage import Memory, Storage, open_storage
 class Site(Protocol):
     """A store, and copies of it that other tools than superlevel made."""
 
+    url: str | None
+    """What opens it; None for what is in memory."""
+
     def open(self) -> Storage:
         """The store as another process sees it."""
         ...
@@ -30,6 +33,8 @@ class Site(Protocol):
 
 class InMemory:
     """One storage, which all share."""
+
+    url: str | None = None
 
     def __init__(self) -> None:
         self._storage = Memory()
@@ -49,10 +54,10 @@ class OnSqlite:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "store.db"
-        self.url = f"sqlite:///{self.path}"
+        self.url: str | None = f"sqlite:///{self.path}"
 
     def open(self) -> Storage:
-        return open_storage(self.url)
+        return open_storage(str(self.url))
 
     def save(self) -> Any:
         with closing(sqlite3.connect(self.path)) as source, closing(sqlite3.connect(":memory:")) as target:
@@ -72,10 +77,10 @@ class OnPostgres:
     TABLES = ("studies", "entries", "tickets")
 
     def __init__(self, url: str) -> None:
-        self.url = url
+        self.url: str | None = url
 
     def open(self) -> Storage:
-        return open_storage(self.url)
+        return open_storage(str(self.url))
 
     def save(self) -> Any:
         with self._connected() as connection:
@@ -93,7 +98,7 @@ class OnPostgres:
     def _connected(self) -> Any:
         import psycopg
 
-        return psycopg.connect(self.url)
+        return psycopg.connect(str(self.url))
 
 
 SITES = ("memory", "sqlite", "postgresql")

@@ -12,7 +12,7 @@ import pytest
 from superlevel.errors import InputError
 from superlevel.study import ReplacedError, Result, Study
 from tests.study.campaigns import GREEDY, NAME, N
-from tests.study.restores import SITES, Site, made
+from tests.study.restores import SITES, InMemory, Site, made
 
 SAID = (
     f"study is {NAME!r}, whose log was restored or replaced after entry 5 had been read from it: nothing was stored; "
@@ -91,23 +91,29 @@ def test_a_process_that_outlives_a_restore_is_refused_and_the_study_stays_whole(
     assert Study.open(site.open(), NAME).verify().ok
 
 
-SHORTER = [("status", 0), ("quick status", 0), ("refresh", 0), ("ask", 0), ("close", 0)]
+QUICK = ("refresh", "ask", "tell", "correct", "status", "quick status", "first labels", "accuracy")
+"""Those that are tried in every kind of store, and with a log that is shorter than before."""
 
 
-@pytest.mark.parametrize(("act", "others"), [*((act, 3) for act in ACTS), *SHORTER])
-def test_no_call_writes_to_a_replaced_log_or_shows_what_is_gone(
-    site: Site,
-    act: str,
-    others: int,
-    tmp_path: Path,
-) -> None:
+@pytest.mark.parametrize("act", ACTS)
+def test_no_call_writes_to_a_replaced_log_or_shows_what_is_gone(act: str, tmp_path: Path) -> None:
+    assert_refused(InMemory(), ACTS[act], others=3, folder=tmp_path)
+
+
+@pytest.mark.parametrize("act", QUICK)
+def test_no_store_lets_a_process_go_on_after_a_log_that_is_shorter_now(site: Site, act: str, tmp_path: Path) -> None:
+    assert_refused(site, ACTS[act], others=0, folder=tmp_path)
+
+
+def assert_refused(site: Site, act: Callable[[Study, Path], object], *, others: int, folder: Path) -> None:
+    """That a call is refused and changes nothing, and that it succeeds after the study was opened again."""
     ada, _ = interrupted(site, others)
     before = content(site)
     with pytest.raises(ReplacedError) as refused:
-        ACTS[act](ada, tmp_path)
+        act(ada, folder)
     assert str(refused.value) == SAID
     assert content(site) == before
-    ACTS[act](ada.reopen(), tmp_path)
+    act(ada.reopen(), folder)
 
 
 def test_a_restore_that_brings_back_the_same_log_disturbs_nobody(site: Site) -> None:
