@@ -136,7 +136,7 @@ class Saved(Memory):
     def salvaged(self) -> dict[str, list[Entry]]:
         return self._logs
 
-    def read(self, name: str, *, after: int = 0) -> list[Entry]:
+    def read(self, name: str, *, after: int = 0, head: str | None = None) -> list[Entry]:  # noqa: ARG002
         return self._logs[name][after:]
 
 

@@ -6,7 +6,8 @@
     study.labels                                       # (n,) +1 above, 0 undecided, -1 below
 
 Everything is in an append-only log; the object holds nothing that the log does not. It is a snapshot: `refresh`, `ask`,
-`tell` and every other call that writes bring it up to date, and all else speaks of the entries that it has read.
+`tell` and every other call that writes bring it up to date, and all else speaks of the entries that it has read. If a
+backup was restored meanwhile, they raise a ReplacedError, and `reopen` begins anew.
 """
 
 from __future__ import annotations
@@ -138,9 +139,19 @@ class Study:
         return self._ledger
 
     def refresh(self) -> Study:
-        """Read what others have written since."""
-        self._ledger = fold(self._storage.read(self._name, after=self._ledger.length), self._ledger)
+        """Read what others have written since. ReplacedError if the log was restored or replaced: `reopen` then."""
+        self._ledger = fold(self._read_on(), self._ledger)
         return self
+
+    def reopen(self) -> Study:
+        """Read the log from its beginning, after a backup was restored. Then tell again what is not in it."""
+        self._ledger = fold(self._storage.read(self._name))
+        self._known = self._makers = None
+        return self
+
+    def _read_on(self) -> list[Entry]:
+        """What others have written since, if the log still begins with the entries that were read."""
+        return self._storage.read(self._name, after=self._ledger.length, head=self._ledger.head)
 
     def log(self) -> list[Entry]:
         """Every entry, as it is stored."""
@@ -175,8 +186,8 @@ class Study:
         whole = sum(item.count for item in plans if item.phase == phase)  # a round and its rest
         count = wanted or max(ledger.created.batch, whole)
         numbers = self._storage.claim(self._name, count, worker=self._worker, now=now, until=now + seconds)
-        if numbers and numbers[-1] > len(ledger.point):
-            ledger = self.refresh().ledger  # planned by somebody else since
+        if numbers:
+            ledger = self.refresh().ledger  # somebody else may have planned them, or restored a backup
         made = (self._ticket(ledger, number, now + seconds) for number in numbers)
         return Tickets(tuple(made), dimension=len(ledger.created.names))
 
@@ -237,6 +248,7 @@ class Study:
         """What every audit proves of its map so far, whatever the kernel."""
         from superlevel.study.auditing import accuracy  # noqa: PLC0415
 
+        self._read_on()
         return accuracy(self._ledger)
 
     def tell(self, results: Iterable[Result], *, replicates: bool = False) -> Receipt:
@@ -309,7 +321,7 @@ class Study:
 
     def _write(self, make: Callable[[Ledger], Payload | None]) -> int | None:
         """Append what follows from the log as it is now, with nobody in between; the number of the entry, if any."""
-        with self._storage.turn(self._name, after=self._ledger.length) as turn:
+        with self._storage.turn(self._name, after=self._ledger.length, head=self._ledger.head) as turn:
             ledger = fold(turn.entries, self._ledger)
             payload = make(ledger)
             if payload is not None:
@@ -341,7 +353,7 @@ class Study:
     def _note(self, reading: Reading) -> None:
         """Store the labels beside the log, for `status` to show at once."""
         with suppress(StorageError):  # it is a cache: whoever may only read gets the same labels more slowly
-            self._storage.note(self._name, Note(reading.entries, reading.model_dump_json()))
+            self._storage.note(self._name, Note(reading.entries, reading.model_dump_json()), head=reading.head)
 
     @property
     def _methods(self) -> Methods:
@@ -361,6 +373,7 @@ class Study:
 
         After a correction or a withdrawal earlier labels are not shown.
         """
+        self._read_on()
         reading = None if fresh else self.cached()
         found = status.reading(self.knowledge) if reading is None else reading
         return status.of(self._name, self._ledger, self._storage.leases(self._name), found)
@@ -373,6 +386,7 @@ class Study:
         """Everything that a status, a report or a web page shows, as one record that JSON can hold."""
         from superlevel.study.view import view  # noqa: PLC0415
 
+        self._read_on()
         return view(self._name, self.knowledge, self._storage.leases(self._name))
 
     def to_frame(self) -> pd.DataFrame:
@@ -383,12 +397,14 @@ class Study:
         """For each open ticket, the undecided points that a measurement there serves most."""
         from superlevel.study.picture import reasons  # noqa: PLC0415
 
+        self._read_on()
         return reasons(self.knowledge)
 
     def campaign(self) -> Campaign:
         """Everything that a picture or a page shows."""
         from superlevel.study.picture import campaign  # noqa: PLC0415
 
+        self._read_on()
         return campaign(self._name, self.knowledge)
 
     def report(self, path: str | Path | None = None) -> Path:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from superlevel.errors import InputError
-from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, Storage, Turn
+from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, ReplacedError, Storage, Turn
 from superlevel.testing.logs import FAR, append, append_some, claim_all, entry, study
 from superlevel.testing.model import COMMANDS, FRESH, Command, compare_with_model
 
@@ -45,6 +45,19 @@ CALLS: dict[str, Callable[[Storage, str], object]] = {
 def _append_and_fail(turn: Turn) -> None:
     turn.append(entry(3), opened=[7], closed=[0])
     turn.append(entry(9))
+
+
+def assert_refused(storage: Storage, name: str, *, after: int, head: str) -> None:
+    """That whoever has read another log is refused by every call that takes a digest, and that nothing is stored."""
+    before = storage.read(name), storage.leases(name), storage.noted(name)
+    said = f"study is '{name}', whose log was restored or replaced after entry {after}"
+    with pytest.raises(ReplacedError, match=said):
+        storage.read(name, after=after, head=head)
+    with pytest.raises(ReplacedError, match=said), storage.turn(name, after=after, head=head) as turn:
+        turn.append(entry(3), opened=[7])
+    with pytest.raises(ReplacedError, match=said):
+        storage.note(name, Note(after, "x"), head=head)
+    assert (storage.read(name), storage.leases(name), storage.noted(name)) == before
 
 
 class StorageContract(ABC):
@@ -224,6 +237,25 @@ class StorageContract(ABC):
             for done in [pool.submit(count_up, self.another(storage)) for _ in range(4)]:
                 done.result()
         assert [each.seq for each in storage.read(name)] == list(range(1, 42))
+
+    # --------------------------------------------------------------------------------------- restored logs
+
+    def test_whoever_knows_the_digest_of_an_entry_goes_on_after_it(self, storage: Storage) -> None:
+        name = study(storage, tickets=1)
+        for after in (1, 2):
+            assert storage.read(name, after=after, head=entry(after).digest) == [entry(2)][: 2 - after]
+        with storage.turn(name, after=1, head=entry(1).digest) as turn:
+            assert turn.entries == [entry(2)]
+            turn.append(entry(3))
+        storage.note(name, Note(2, "x"), head=entry(2).digest)
+        assert storage.noted(name) == Note(2, "x")
+        assert storage.read(name, after=3, head=entry(3).digest) == []
+
+    def test_whoever_knows_another_log_gets_nothing_and_changes_nothing(self, storage: Storage) -> None:
+        assert_refused(storage, study(storage, tickets=2), after=2, head="digest of another log")
+
+    def test_whoever_has_read_more_than_there_is_gets_nothing_and_changes_nothing(self, storage: Storage) -> None:
+        assert_refused(storage, study(storage, tickets=2), after=3, head=entry(3).digest)
 
     # --------------------------------------------------------------------------------------- tickets
 

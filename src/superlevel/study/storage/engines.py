@@ -109,6 +109,12 @@ def use_write_ahead_log(engine: Engine) -> None:
             cursor.execute("PRAGMA journal_mode")
 
 
+def use_one_file(engine: Engine) -> None:
+    """Turn the write-ahead log off: all of it goes into the file, which then needs no other file beside it."""
+    with closing(engine.raw_connection()) as connection:
+        connection.cursor().execute("PRAGMA journal_mode = DELETE")
+
+
 def _postgres(address: Address) -> Engine:
     try:
         import psycopg  # noqa: F401, PLC0415

@@ -32,7 +32,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from superlevel.study.storage import repair, salvage
 from superlevel.study.storage.address import parse
 from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, StorageError
-from superlevel.study.storage.refusals import check_entry, check_first, check_text, taken, unknown
+from superlevel.study.storage.refusals import check_entry, check_first, check_same, check_text, taken, unknown
 from superlevel.study.storage.schema import ENTRIES, FORMAT, SNAPSHOTS, STUDIES, TICKETS
 from superlevel.study.storage.store import Store
 
@@ -74,6 +74,11 @@ class Sql:
         self._store = Store(parse(url))
 
     @property
+    def store(self) -> Store:
+        """The database."""
+        return self._store
+
+    @property
     def url(self) -> str:
         """See `Storage.url`."""
         return self._store.address.shown
@@ -95,13 +100,16 @@ class Sql:
                 raise taken(name)
             _insert_entry(connection, study, first)
 
-    def read(self, name: str, *, after: int = 0) -> list[Entry]:
+    def read(self, name: str, *, after: int = 0, head: str | None = None) -> list[Entry]:
         """See `Storage.read`."""
         with self._store.reading() as connection:
-            return self._entries(connection, name, self._find(connection, name), after)
+            return self._entries(connection, name, self._find(connection, name), after, head)
 
-    def _entries(self, connection: Connection, name: str, study: _Study, after: int) -> list[Entry]:
-        chosen = repair.ENTRY.where(ENTRIES.c.study_id == study.id, ENTRIES.c.seq > after)
+    def _entries(
+        self, connection: Connection, name: str, study: _Study, after: int, head: str | None = None
+    ) -> list[Entry]:
+        # The entry that is known comes with the new ones: one statement sees one state, on a server too.
+        chosen = repair.ENTRY.where(ENTRIES.c.study_id == study.id, ENTRIES.c.seq > after - (head is not None))
         rows = connection.execute(chosen.order_by(ENTRIES.c.seq)).mappings().all()
         for row in rows:
             if not repair.is_whole(row):
@@ -109,6 +117,9 @@ class Sql:
                     repair.strange(self.url, name, f"entry {reprlib.repr(row['seq'])}", tuple(row.values()))
                 )
         entries = [Entry(**row) for row in rows]
+        known = [entry.digest for entry in entries if entry.seq == after]
+        check_same(name, after, known=head, found=known[0] if known else None)
+        entries = entries[len(known) :]
         # Somebody may have appended since the length was read; but there is never less than it says.
         lost = repair.first_gap([entry.seq for entry in entries], after=max(after, 0), length=study.length)
         if lost is not None:
@@ -116,11 +127,11 @@ class Sql:
         return entries
 
     @contextmanager
-    def turn(self, name: str, *, after: int) -> Iterator[_Turn]:
+    def turn(self, name: str, *, after: int, head: str | None = None) -> Iterator[_Turn]:
         """See `Storage.turn`."""
         with self._store.writing() as connection:
             study = self._find(connection, name, lock=True)
-            entries = self._entries(connection, name, study, after)
+            entries = self._entries(connection, name, study, after, head)
             yield _Turn(connection=connection, study=study, entries=entries)
 
     # ------------------------------------------------------------------------------------------- tickets
@@ -153,11 +164,13 @@ class Sql:
 
     # ------------------------------------------------------------------------------------------- notes
 
-    def note(self, name: str, note: Note) -> None:
+    def note(self, name: str, note: Note, *, head: str | None = None) -> None:
         """See `Storage.note`."""
         check_text("note.text", note.text)
         with self._store.writing() as connection:
-            study = self._find(connection, name)
+            study = self._find(connection, name, lock=True)
+            digest = select(ENTRIES.c.digest).where(ENTRIES.c.study_id == study.id, ENTRIES.c.seq == note.seq)
+            check_same(name, note.seq, known=head, found=connection.scalar(digest))
             older = or_(STUDIES.c.noted_seq.is_(None), STUDIES.c.noted_seq <= note.seq)
             replaced = update(STUDIES).where(STUDIES.c.id == study.id, older)
             connection.execute(replaced.values(noted_seq=note.seq, noted=note.text))
