@@ -64,16 +64,13 @@ def test_what_is_there_is_known_by_its_content(tmp_path: Path, content: str | No
 def test_a_database_and_what_belongs_to_it_is_never_replaced(tmp_path: Path, name: str) -> None:
     kept = database(tmp_path / (name.partition("-")[0]))
     before = kept.read_bytes()
-    for writer in (
-        lambda: replacing("--out", tmp_path / name, force=True),
-        lambda: replacing("--out", tmp_path / name),
-        lambda: whole(tmp_path / name),
-    ):
-        with (
-            pytest.raises(InputError, match="which is a database or belongs to one: name another file"),
-            writer() as new,
-        ):
-            new.write_text("new")
+    refused = pytest.raises(InputError, match="which is a database or belongs to one: name another file")
+    with refused, replacing("--out", tmp_path / name, force=True) as new:
+        new.write_text("new")
+    with refused, replacing("--out", tmp_path / name) as new:
+        new.write_text("new")
+    with refused, whole(tmp_path / name) as new:
+        new.write_text("new")
     assert kept.read_bytes() == before
     assert list(tmp_path.iterdir()) == [kept]
 
@@ -160,7 +157,9 @@ VERBS: dict[str, tuple[object, ...]] = {
 }
 
 
-@pytest.mark.parametrize("name", VERBS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in ("map.pdf", "map.svg"))) for name in VERBS]
+)
 def test_an_output_is_written_again_and_nothing_else_is_lost(
     terminal: Terminal,  # noqa: F811
     name: str,
@@ -255,7 +254,9 @@ DANGEROUS = [
 ]
 
 
-@pytest.mark.parametrize("reason", DANGEROUS)
+@pytest.mark.parametrize(
+    "reason", [*DANGEROUS[:2], DANGEROUS[4], *(pytest.param(each, marks=pytest.mark.slow) for each in DANGEROUS)]
+)
 def test_no_exported_cell_is_a_formula_and_it_is_read_as_it_was(terminal: Terminal, reason: str) -> None:  # noqa: F811
     """Reasons, names of studies and names of coordinates are texts that somebody else may have chosen."""
     (terminal.folder / "points.csv").write_text("east,'@north\n0,0\n1,1\n0,1\n")

@@ -81,8 +81,8 @@ def run(
     with _interruptible(console, out), _engine(jobs, dask).running() as work:
         for name in chosen:
             with Bar(name) as bar, _writing(out):
-                options = {"reps": reps, "seed": seed, "quick": quick, "force": force}
-                made.append(runner.make(FIGURES[name], out, work, watch=bar, **options))
+                recipe = FIGURES[name]
+                made.append(runner.make(recipe, out, work, reps=reps, seed=seed, quick=quick, watch=bar, force=force))
             console.print(as_table(made[-1].outcome.shown, title=made[-1].figure.title))
             if made[-1].outcome.readings:
                 title = f"{made[-1].figure.title}: the paper's claim in its readings"
