@@ -137,6 +137,13 @@ def test_every_study_has_a_file_of_its_own() -> None:
         assert not set(name) & set("/\\:\0 \n")
 
 
+def test_a_name_that_no_file_can_have_is_a_sentence(terminal: Terminal) -> None:  # noqa: F811
+    terminal.measured()
+    ran = terminal("study", "export", "harbour", "--out", f"{'x' * 300}.csv")
+    assert ran.code == 2
+    assert "it cannot be written (File name too long)" in ran.err
+
+
 # --- every command
 
 

@@ -32,8 +32,7 @@ _MARKS = {
     b"<?xml": f"<dc:title>{MARK}</dc:title>".encode(),
     b"<!DOCTYPE html>": GENERATOR.encode(),
 }
-_LOG = b'{"seq": 1, "kind": "created", '
-_CLAIMS = b'{\n  "figure": '
+_BEGINS = (b'{"seq": 1, "kind": "created", ', b'{\n  "figure": ')  # a log, and the claims of a figure
 _SHEET = re.compile(r"ticket,.+,value,noise,status,reason(,study)?")
 _MEASUREMENTS = re.compile(r"ticket,.+,value,noise,fate,late,reason,told")
 _TABLES = tuple(
@@ -88,14 +87,14 @@ def look(target: Path) -> Found:
         target.name.endswith(end) and _is_database(target.with_name(target.name.removesuffix(end))) for end in _BESIDE
     ):
         return Found.STORE
-    if not target.exists() or (target.is_file() and not target.stat().st_size):
+    if _is_nothing(target):
         return Found.NOTHING
     try:
-        begins = _first(target, 16)
+        begins = _first(target, 64)
         for kind, mark in _MARKS.items():
             if begins.startswith(kind):
                 return Found.OURS if mark in target.read_bytes() else Found.OTHER
-        if _first(target, len(_LOG)).startswith((_LOG, _CLAIMS)) or begins.startswith(_CLAIMS):
+        if begins.startswith(_BEGINS):
             return Found.OURS
         return _table(target)
     except (OSError, UnicodeDecodeError, csv.Error):
@@ -109,10 +108,24 @@ def metadata(path: str | os.PathLike[str]) -> dict[str, str]:
 
 def _target(field: str, path: str | os.PathLike[str]) -> Path:
     """The file itself. A link is followed within its folder only: a link to elsewhere may be somebody else's trap."""
-    folder, target = Path(os.path.realpath(Path(path).parent)), Path(os.path.realpath(path))
-    if Path(path).is_symlink() and folder not in target.parents:
+    try:
+        folder, target = Path(os.path.realpath(Path(path).parent)), Path(os.path.realpath(path))
+        linked = Path(path).is_symlink()
+    except OSError as error:
+        raise InputError(
+            field, repr(str(path)), f"it cannot be written ({error.strerror}): name another file"
+        ) from error
+    if linked and folder not in target.parents:
         raise InputError(field, f"{str(path)!r}, which is a link to {str(target)!r}", "name that file itself")
     return target
+
+
+def _is_nothing(path: Path) -> bool:
+    """Whether no file is there, or an empty one; also where none can be, which whoever writes it finds out."""
+    try:
+        return not path.exists() or (path.is_file() and not path.stat().st_size)
+    except OSError:
+        return True
 
 
 def _is_database(path: Path) -> bool:

@@ -350,7 +350,7 @@ def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = (), forc
     """Before anything is computed."""
     if suffixes and path.suffix.lower() not in suffixes:
         raise InputError(field, repr(str(path)), f"end it in {' or '.join(suffixes)}")
-    target = Path(os.path.realpath(path))
+    target = outputs.check(field, path, force=True)
     if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
         raise InputError(field, repr(str(path)), "it cannot be written: name a file of yours")
     try:
