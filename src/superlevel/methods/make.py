@@ -25,6 +25,7 @@ from superlevel.rules.pilot import Piloted
 from superlevel.rules.protocol import Rule
 
 LARGEST = 1e100
+WIDEST = 1e150  # extent of a coordinate: its square is a number
 PAIRS = 6000  # points whose pairs are bounded at once: 2 GB
 
 
@@ -147,8 +148,21 @@ def _check_sizes(problem: Problem) -> None:
     for field, size in sizes.items():
         if size > LARGEST:
             raise InputError(f"problem.{field}", size, f"rescale the measurements: give at most {LARGEST:g}")
+    if "kernel" in problem.fit:
+        _check_extents(problem)
     if problem.delta < 1 / LARGEST:
         raise InputError("problem.delta", problem.delta, f"give at least {1 / LARGEST:g}")
+
+
+def _check_extents(problem: Problem) -> None:
+    """That squares of distances are numbers, and not zero: an estimate measures each coordinate in its own unit."""
+    lowest, highest = problem.domain.points.min(axis=0), problem.domain.points.max(axis=0)
+    with np.errstate(over="ignore"):
+        extents = (highest - lowest).tolist()
+    for name, extent in zip(problem.domain.names, extents, strict=True):
+        if extent and not 1 / WIDEST <= extent <= WIDEST:
+            remedy = f"give that coordinate in another unit, in which its values are {1 / WIDEST:g} to {WIDEST:g} apart"
+            raise InputError(f"problem.domain, coordinate {name!r}", f"at most {extent:g} apart", remedy)
 
 
 # --------------------------------------------------------------------------------------------- rules

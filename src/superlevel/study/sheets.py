@@ -13,7 +13,6 @@ n           points of the domain, d coordinates each
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 import operator
@@ -27,7 +26,7 @@ import numpy as np
 from superlevel.arrays import Array, Mask
 from superlevel.errors import InputError, SuperlevelError
 from superlevel.study.matching import closest, match, shown
-from superlevel.tables import UTF8, Row, comma_remedy, header_faults, length_fault, scan, separator_remedy
+from superlevel.tables import UTF8, Row, comma_remedy, header_faults, length_fault, scan, separator_remedy, write_table
 
 TICKET, VALUE, NOISE, STATUS, REASON, STUDY = COLUMNS = ("ticket", "value", "noise", "status", "reason", "study")
 MEASURED, FAILED = "measured", "failed"
@@ -150,10 +149,9 @@ def blank_sheet(tickets: Sequence[int], points: Array, names: Sequence[str], *, 
     """The text of a sheet to be filled in: one line for each ticket, with the coordinates (m, d) of its point."""
     coordinates = check_names(names)
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([TICKET, *coordinates, VALUE, NOISE, STATUS, REASON, STUDY])
     rows = np.asarray(points, dtype=np.float64).tolist()
-    writer.writerows([int(ticket), *row, "", "", "", "", study] for ticket, row in zip(tickets, rows, strict=True))
+    lines = [[int(ticket), *row, "", "", "", "", study] for ticket, row in zip(tickets, rows, strict=True)]
+    write_table(text, [[TICKET, *coordinates, VALUE, NOISE, STATUS, REASON, STUDY], *lines])
     return text.getvalue()
 
 

@@ -11,6 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from superlevel.files import file_name
 from superlevel.report import probabilities
 from superlevel.report.campaign import Campaign
 from superlevel.report.probabilities import draw_probabilities
@@ -160,7 +161,7 @@ NO_MODEL = {"ridge": (*GIVEN, "--norm", 3), "rips": (*GIVEN, "--bound", 4, "--co
 def test_without_a_model_that_is_said_before_anything_is_written(terminal: Terminal, confidence: str) -> None:
     terminal.created("harbour", *NO_MODEL[confidence])
     (terminal.folder / "p.png").write_text("mine")
-    ran = terminal("study", "plot", "harbour", "--probability", "--out", "p.png")
+    ran = terminal("study", "plot", "harbour", "--probability", "--out", "p.png", "--force")
     assert ran.code == 2
     sentence = (
         f"--probability is on, but the confidence {confidence} has no model of f and so no probabilities: "
@@ -198,8 +199,10 @@ def test_the_help_of_plot_says_what_probabilities_are_and_who_has_none(terminal:
 def test_the_page_is_called_like_the_study_with_nothing_that_a_folder_would_mind(terminal: Terminal) -> None:
     name = "../a b/ç.."
     terminal.created(name, *GIVEN)
-    assert "wrote a-b-ç.html" in terminal.study("report", name)
-    page = (terminal.folder / "a-b-ç.html").read_text(encoding="utf-8")
+    file = f"{file_name(name)}.html"
+    assert file.startswith("a-b-ç-")
+    assert f"wrote {file}" in terminal.study("report", name)
+    page = (terminal.folder / file).read_text(encoding="utf-8")
     assert name in page
     terminal.study("report", name, "--out", "other.html")
     assert (terminal.folder / "other.html").exists()
@@ -224,7 +227,7 @@ def test_what_fails_half_way_leaves_the_file_as_it_was(measured: Terminal, monke
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("superlevel.report.campaign.write_csv", failing)
-    ran = measured("study", "export", "harbour", "--out", "labels.csv")
+    ran = measured("study", "export", "harbour", "--out", "labels.csv", "--force")
     assert ran.code == 2
     assert "No space left on device" in ran.err
     assert (measured.folder / "labels.csv").read_text() == "mine"

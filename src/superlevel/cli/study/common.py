@@ -20,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand
 
+from superlevel import outputs
 from superlevel.arrays import as_number
 from superlevel.errors import InputError, SuperlevelError
 from superlevel.files import file_name
@@ -54,6 +55,10 @@ Worker = Annotated[
         help="Who measures, where several do so from one account at once. Default: you, on this machine.",
         show_default=False,
     ),
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Overwrite a file that superlevel did not write, or a sheet with values in it."),
 ]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the log keeps it.", show_default=False)]
 
@@ -341,11 +346,11 @@ def way_out(store: str, storage: Storage, name: str) -> list[str]:
 # ---------------------------------------------------------------------------------------- files
 
 
-def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = ()) -> None:
+def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = (), force: bool = False) -> None:
     """Before anything is computed."""
     if suffixes and path.suffix.lower() not in suffixes:
         raise InputError(field, repr(str(path)), f"end it in {' or '.join(suffixes)}")
-    target = Path(os.path.realpath(path))
+    target = outputs.check(field, path, force=True)
     if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
         raise InputError(field, repr(str(path)), "it cannot be written: name a file of yours")
     try:
@@ -354,3 +359,4 @@ def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = ()) -> N
     except OSError as error:
         remedy = f"it cannot be written ({error.strerror}): name a file in a folder of yours"
         raise InputError(field, repr(str(path)), remedy) from error
+    outputs.check(field, path, force=force)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +15,7 @@ from rich.console import Console
 
 from superlevel.cli.study import common
 from superlevel.errors import InputError, SuperlevelError
-from superlevel.tables import UTF8, Table, length_fault, scan
+from superlevel.tables import UTF8, Table, length_fault, scan, write_table
 
 if TYPE_CHECKING:
     from superlevel.study.results import Receipt, Result, ResultsError
@@ -140,11 +139,9 @@ def _as_sheet(content: bytes, called: str, names: Sequence[str]) -> bytes:
     kept = [place for place, column in enumerate(header) if column not in ELSEWHERE]
     plain = {f"{name} (coordinate)": name for name in names}
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([plain.get(header[place], header[place]) for place in kept])
-    for row in table.rows:
-        counts = row.cells[header.index(FATE)] == MEASURED
-        writer.writerow([row.cells[place] for place in kept] if counts else [])
+    fate = header.index(FATE)
+    lines = ([row.cells[place] for place in kept] if row.cells[fate] == MEASURED else [] for row in table.rows)
+    write_table(text, [[plain.get(header[place], header[place]) for place in kept], *lines])
     return text.getvalue().encode()
 
 

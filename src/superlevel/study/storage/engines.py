@@ -121,10 +121,10 @@ def _postgres(address: Address) -> Engine:
     except ImportError as error:
         remedy = f"PostgreSQL needs a driver: pip install 'superlevel[postgres]' ({error})"
         raise InputError("store", repr(address.shown), remedy) from error
-    timeout = {} if "connect_timeout" in address.url.query else {"connect_timeout": _CONNECT_TIMEOUT}
+    _, options = address.url.get_dialect()().create_connect_args(address.url)
     engine = create_engine(
-        address.url,
-        connect_args=timeout,
+        address.url.drivername + "://",  # the address is not in it, because an engine shows its own
+        connect_args={"connect_timeout": _CONNECT_TIMEOUT, **options},
         isolation_level="READ COMMITTED",
         pool_pre_ping=True,
         pool_timeout=LOCK_TIMEOUT,
