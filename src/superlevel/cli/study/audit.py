@@ -46,6 +46,7 @@ def run(
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite a sheet with results that are not told, or another file.")
     ] = False,
+    sign: common.Sign = None,
     store: common.Store = common.DEFAULT_STORE,
     as_json: common.Json = False,
 ) -> None:
@@ -61,7 +62,7 @@ def run(
         raise InputError("--csv", repr(str(sheet)), "say with --size how many places the audit draws")
     if sheet is not None:
         common.check_writable("--csv", sheet)
-    storage, study = common.opened(store, name)
+    storage, study = common.opened(store, name, sign=sign)
     console = common.screen(as_json)
     if size is not None:
         if sheet is not None and not force:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 
-from superlevel.study.storage.protocol import Entry, Lease, Moved, Note
+from superlevel.study.storage.protocol import Beside, Entry, Lease, Moved, Note
 from superlevel.study.storage.refusals import check_entry, check_first, check_text, taken, unknown
 
 
@@ -120,6 +120,14 @@ class Memory:
         """See `Storage.noted`."""
         with self._lock:
             return self._study(name).note
+
+    def beside(self, name: str) -> Beside:
+        """See `Storage.beside`."""
+        with self._lock:
+            study = self._study(name)
+            rows = sorted(study.tickets.items())
+            tickets = [(number, *(lease or (None, None))) for number, lease in rows]
+            return Beside(len(study.entries), tickets, study.note)
 
     def close(self) -> None:
         """Nothing to give back."""

@@ -9,9 +9,9 @@ from itertools import count, takewhile
 from sqlalchemy import Connection, RowMapping, select, text
 from sqlalchemy.exc import DatabaseError
 
-from superlevel.study.storage.protocol import Entry, StorageError
+from superlevel.study.storage.protocol import Beside, Entry, StorageError
 from superlevel.study.storage.refusals import unknown
-from superlevel.study.storage.schema import ENTRIES, STUDIES
+from superlevel.study.storage.schema import ENTRIES, STUDIES, TICKETS
 from superlevel.study.storage.store import Store
 
 ENTRY = select(ENTRIES.c.seq, ENTRIES.c.kind, ENTRIES.c.at, ENTRIES.c.payload, ENTRIES.c.digest)
@@ -30,6 +30,26 @@ def lost(url: str, name: str, seq: int) -> str:
     """A sentence for an entry that is not there."""
     command = f"superlevel doctor --store {shlex.quote(url)} --rescue NEW_URL"
     return f"{url} has lost entry {seq} of study {name!r}: restore a copy, or rescue what is before it with `{command}`"
+
+
+def no_length(url: str, name: str, length: object) -> str:
+    """A sentence for a length or a format that is no number."""
+    command = f"superlevel doctor --store {shlex.quote(url)} --rescue NEW_URL"
+    said = f"{url} does not say how many entries study {name!r} has (its length is {length!r})"
+    return f"{said}: restore a copy, or rescue what is intact with `{command}`"
+
+
+def beside(connection: Connection, study: int) -> Beside:
+    """What is stored of a study beside its entries."""
+    noted = select(STUDIES.c.length, STUDIES.c.noted_seq, STUDIES.c.noted).where(STUDIES.c.id == study)
+    length, seq, note = connection.execute(noted).one()
+    held = select(TICKETS.c.number, TICKETS.c.worker, TICKETS.c.until).where(TICKETS.c.study_id == study)
+    rows = connection.execute(held.order_by(TICKETS.c.number))
+    return Beside(
+        length,
+        [(number, worker, until) for number, worker, until in rows],
+        None if seq is None and note is None else (seq, note),
+    )
 
 
 def problems(store: Store) -> list[str]:
@@ -58,6 +78,9 @@ def _miscounted(connection: Connection, url: str) -> list[str]:
         seqs = connection.scalars(
             select(ENTRIES.c.seq).where(ENTRIES.c.study_id == study).order_by(ENTRIES.c.seq)
         ).all()
+        if not isinstance(length, int):
+            found.append(no_length(url, name, length))
+            continue
         gap = first_gap(seqs, after=0, length=length)
         if gap is not None:
             found.append(lost(url, name, gap))

@@ -29,7 +29,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from superlevel.study.storage import repair
 from superlevel.study.storage.address import parse
-from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, StorageError
+from superlevel.study.storage.protocol import Beside, Entry, Lease, Moved, Note, StorageError
 from superlevel.study.storage.refusals import check_entry, check_first, check_text, taken, unknown
 from superlevel.study.storage.schema import ENTRIES, FORMAT, STUDIES, TICKETS
 from superlevel.study.storage.store import Store
@@ -162,6 +162,12 @@ class Sql:
             seq, text = connection.execute(chosen).one()
             return None if seq is None else Note(seq, text)
 
+    def beside(self, name: str) -> Beside:
+        """See `Storage.beside`."""
+        with self._store.reading() as connection:
+            study = self._find(connection, name)
+            return repair.beside(connection, study.id)
+
     # ------------------------------------------------------------------------------------------- the store itself
 
     def close(self) -> None:
@@ -191,6 +197,8 @@ class Sql:
         row = connection.execute(chosen.with_for_update(key_share=True) if lock else chosen).one_or_none()
         if row is None:
             raise unknown(name, _names(connection))
+        if not isinstance(row.length, int) or not isinstance(row.format, int):
+            raise StorageError(repair.no_length(self.url, name, row.length))
         if row.format > FORMAT:
             remedy = "get that version with `pip install --upgrade superlevel`"
             raise StorageError(f"study {name!r} of {self.url} was written by a newer version of superlevel: {remedy}")
