@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from superlevel.errors import InputError
-from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, Storage, Turn
+from superlevel.study.storage.protocol import Beside, Entry, Lease, Moved, Note, Storage, Turn
 from superlevel.testing.logs import FAR, append, append_some, claim_all, entry, study
 from superlevel.testing.model import COMMANDS, FRESH, Command, compare_with_model
 
@@ -36,6 +36,7 @@ CALLS: dict[str, Callable[[Storage, str], object]] = {
     "leases": lambda storage, name: storage.leases(name),
     "note": lambda storage, name: storage.note(name, Note(1, "x")),
     "noted": lambda storage, name: storage.noted(name),
+    "beside": lambda storage, name: storage.beside(name),
 }
 """Calls with the name of a study, one for each method that refuses an unknown name."""
 
@@ -330,6 +331,13 @@ class StorageContract(ABC):
         assert len(storage.read("sea")) == 2
         append(storage, "sea", entry(3))
         assert storage.noted("sea") == Note(2, "{}")
+
+    def test_what_is_beside_a_log_is_shown_as_it_is_stored(self, storage: Storage) -> None:
+        study(storage, tickets=2)
+        assert storage.beside("sea") == Beside(2, [(0, None, None), (1, None, None)], None)
+        storage.claim("sea", 1, worker="ada", now=0.0, until=5.0)
+        storage.note("sea", Note(2, "{}"))
+        assert storage.beside("sea") == Beside(2, [(0, "ada", 5.0), (1, None, None)], (2, "{}"))
 
     # --------------------------------------------------------------------------------------- everything together
 
