@@ -25,6 +25,7 @@ import numpy as np
 
 from superlevel.arrays import Array, Mask
 from superlevel.errors import InputError, SuperlevelError
+from superlevel.study.heads import COLUMN
 from superlevel.study.matching import closest, match, shown
 from superlevel.tables import UTF8, Row, comma_remedy, header_faults, length_fault, scan, separator_remedy, write_table
 
@@ -226,7 +227,7 @@ def _layout(cells: list[str], coordinates: tuple[str, ...], name: str) -> _Layou
         raise SheetError(name, [Trouble(line=1, column=column, got=got, remedy=r) for column, got, r in faults])
     known = COLUMNS + (coordinates if set(coordinates) <= set(header) else ())
     places = {column: header.index(column) for column in known if column in header}
-    ignored = tuple(column for column in header if column and column not in places)
+    ignored = tuple(column for column in header if column and column not in (*places, COLUMN))
     return _Layout(header=header, places=places, ignored=ignored)
 
 

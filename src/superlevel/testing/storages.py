@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from superlevel.errors import InputError
-from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, ReplacedError, Storage, Turn
+from superlevel.study.storage.protocol import Beside, Entry, Lease, Moved, Note, ReplacedError, Storage, Turn
 from superlevel.testing.logs import FAR, append, append_some, claim_all, entry, study
 from superlevel.testing.model import COMMANDS, FRESH, Command, compare_with_model
 
@@ -38,6 +38,7 @@ CALLS: dict[str, Callable[[Storage, str], object]] = {
     "noted": lambda storage, name: storage.noted(name),
     "keep_snapshot": lambda storage, name: storage.keep_snapshot(name, Note(1, "x")),
     "snapshot": lambda storage, name: storage.snapshot(name),
+    "beside": lambda storage, name: storage.beside(name),
 }
 """Calls with the name of a study, one for each method that refuses an unknown name."""
 
@@ -374,6 +375,13 @@ class StorageContract(ABC):
         append(storage, "sea", entry(3))
         assert len(storage.read("sea")) == 3
         assert storage.noted("sea") is None
+
+    def test_what_is_beside_a_log_is_shown_as_it_is_stored(self, storage: Storage) -> None:
+        study(storage, tickets=2)
+        assert storage.beside("sea") == Beside(2, [(0, None, None), (1, None, None)], None)
+        storage.claim("sea", 1, worker="ada", now=0.0, until=5.0)
+        storage.note("sea", Note(2, "{}"))
+        assert storage.beside("sea") == Beside(2, [(0, "ada", 5.0), (1, None, None)], (2, "{}"))
 
     # --------------------------------------------------------------------------------------- everything together
 

@@ -51,7 +51,7 @@ def test_stopping_is_when_each_point_was_decided_and_what_that_took(terminal: Te
     found = stopping(study.knowledge)
     assert said.splitlines() == ["wrote 36 lines of stopping to stopping.csv", *str(found).splitlines()]
     assert "20 measurements; the lower bound" in said
-    assert list(rows[0]) == ["east", "north", "label", "decided", "estimate", "lower", "upper", "interval"]
+    assert list(rows[0]) == ["east", "north", "label", "decided", "estimate", "lower", "upper", "interval", "log head"]
     assert [row["decided"] for row in rows] == ["" if when < 0 else str(when) for when in found.decided.tolist()]
     assert {row["decided"] for row in rows} == {"", "10", "20"}
     assert all((row["label"] == "undecided") == (row["decided"] == "") for row in rows)
@@ -71,7 +71,7 @@ def test_measurements_are_every_ticket_with_what_became_of_it(measured: Terminal
     study.tell([Result(ticket=11, value=None, reason="ice"), Result(point=0, value=1.5, noise=0.25)])
     measured.study("export", "harbour", "--out", "all.csv", "--what", "measurements")
     rows = read(measured.folder / "all.csv")
-    assert list(rows[0]) == ["ticket", "east", "north", "value", "noise", "fate", "late", "reason", "told"]
+    assert list(rows[0]) == ["ticket", "east", "north", "value", "noise", "fate", "late", "reason", "told", "log head"]
     assert [int(row["ticket"]) for row in rows] == list(range(1, len(study.ledger.point) + 1))
     assert float(rows[0]["value"]) == study.ledger.value[0]
     assert (rows[0]["fate"], rows[0]["told"], rows[0]["late"], rows[0]["reason"]) == ("measured", "3", "", "")
@@ -89,7 +89,7 @@ def test_a_coordinate_may_be_called_like_a_column_of_measurements(terminal: Term
     terminal.study("export", "odd", "--out", "all.csv", "--what", "measurements")
     with (terminal.folder / "all.csv").open() as lines:
         header = next(csv.reader(lines))
-    assert len(header) == len(set(header)) == 9
+    assert len(header) == len(set(header)) == 10
 
 
 def test_the_log_is_every_entry_and_its_digests_can_be_computed_again(measured: Terminal) -> None:

@@ -44,6 +44,7 @@ def run(
         typer.Option(help="A label counts as wrong if f is beyond the level by more than this. Default: the study's."),
     ] = None,
     force: common.Force = False,
+    sign: common.Sign = None,
     store: common.Store = common.DEFAULT_STORE,
     as_json: common.Json = False,
 ) -> None:
@@ -59,7 +60,7 @@ def run(
         raise InputError("--csv", repr(str(sheet)), "say with --size how many places the audit draws")
     if sheet is not None:
         common.check_writable("--csv", sheet, force=True)
-    storage, study = common.opened(store, name)
+    storage, study = common.opened(store, name, sign=sign)
     console = common.screen(as_json)
     if size is not None:
         if sheet is not None:

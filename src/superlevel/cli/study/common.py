@@ -60,6 +60,16 @@ Force = Annotated[
     bool,
     typer.Option("--force", help="Overwrite a file that superlevel did not write, or a sheet with values in it."),
 ]
+Sign = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign",
+        envvar="SUPERLEVEL_SIGN",
+        metavar="KEY",
+        help="Sign the entry with this file, which `superlevel study key` made. A signed study needs it.",
+        show_default=False,
+    ),
+]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the log keeps it.", show_default=False)]
 
 
@@ -197,12 +207,20 @@ def storage_of(store: str) -> Storage:
     return open_storage(store)
 
 
-def opened(store: str, name: str, *, worker: str | None = None) -> tuple[Storage, Study]:
+def opened(store: str, name: str, *, worker: str | None = None, sign: Path | None = None) -> tuple[Storage, Study]:
     """A study that is there."""
     storage = storage_of(store)
     from superlevel.study.study import Study  # noqa: PLC0415
 
-    return storage, Study.open(storage, name, worker=me() if worker is None else worker)
+    with given_as("path", sign="--sign"):
+        return storage, Study.open(storage, name, worker=me() if worker is None else worker, sign=sign)
+
+
+def say_head(console: Console, study: Study) -> None:
+    """Where the log stands now: whoever writes it down can find changes later."""
+    from superlevel.study.heads import head_of  # noqa: PLC0415
+
+    say(console, f"head: {head_of(study.ledger)}")
 
 
 def me() -> str:

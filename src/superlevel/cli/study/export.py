@@ -64,8 +64,17 @@ def run(
                 count = _write_measurements(study.ledger, beside)
             case What.LOG:
                 count = _write_log(storage.read(name), beside)
+        if what is not What.LOG:  # whose every line has a digest
+            _add_head(study.ledger, beside)
     for sentence in (f"wrote {common.plural(count, 'line')} of {what} to {out}", *said):
         common.say(common.screen(), sentence)
+
+
+def _add_head(ledger: Ledger, path: Path) -> None:
+    from superlevel.study.heads import headed  # noqa: PLC0415
+
+    table = headed(path.read_bytes().decode(), ledger)  # bytes, so that the ends of lines stay as they are
+    path.write_bytes(table.encode())
 
 
 def _write_labels(study: Study, path: Path) -> int:

@@ -40,6 +40,7 @@ def run(
     ] = None,
     force: common.Force = False,
     worker: common.Worker = None,
+    sign: common.Sign = None,
     lease: Annotated[
         float | None, typer.Option(metavar="HOURS", help="How long they are reserved for you. Default: as created.")
     ] = None,
@@ -59,7 +60,7 @@ def run(
     if sheet is not None:
         common.check_writable("--csv", sheet, force=True)
     who = common.me() if worker is None else worker
-    storage, study = common.opened(store, name, worker=who)
+    storage, study = common.opened(store, name, worker=who, sign=sign)
     if sheet is not None:
         check_overwriting(study, sheet, force=force)
     mine = {number for number, held in storage.leases(name).items() if held and held.worker == who}
@@ -195,9 +196,10 @@ def _is_told(study: Study, sheet: Path) -> bool:
 
 def write_sheet(sheet: Path, tickets: Tickets, study: Study, *, force: bool) -> None:
     """A sheet to be filled in."""
+    from superlevel.study.heads import headed  # noqa: PLC0415
     from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
 
     names = study.ledger.created.names
     text = blank_sheet([ticket.number for ticket in tickets], tickets.points, names, study=study.name)
     with replacing("--csv", sheet, force=check_overwriting(study, sheet, force=force)) as beside:
-        beside.write_text(text, encoding="utf-8")
+        beside.write_text(headed(text, study.ledger), encoding="utf-8")

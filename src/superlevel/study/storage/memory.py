@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 
-from superlevel.study.storage.protocol import Entry, Lease, Moved, Note
+from superlevel.study.storage.protocol import Beside, Entry, Lease, Moved, Note
 from superlevel.study.storage.refusals import check_entry, check_first, check_same, check_text, taken, unknown
 
 
@@ -132,6 +132,14 @@ class Memory:
         """See `Storage.snapshot`."""
         with self._lock:
             return self._study(name).snapshot
+
+    def beside(self, name: str) -> Beside:
+        """See `Storage.beside`."""
+        with self._lock:
+            study = self._study(name)
+            rows = sorted(study.tickets.items())
+            tickets = [(number, *(lease or (None, None))) for number, lease in rows]
+            return Beside(len(study.entries), tickets, study.note)
 
     def close(self) -> None:
         """Nothing to give back."""

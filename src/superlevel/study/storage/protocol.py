@@ -47,6 +47,17 @@ class Note(NamedTuple):
     """JSON."""
 
 
+class Beside(NamedTuple):
+    """What a store has of a study beside its entries, as it is there: nothing of it is checked."""
+
+    length: object
+    """How many entries there should be."""
+    tickets: list[tuple[object, object, object]]
+    """Number, worker and end of the lease of every ticket that is open."""
+    note: tuple[object, object] | None
+    """Number of entries and text of the note."""
+
+
 class StorageError(SuperlevelError):
     """The store cannot be used; the sentence says why, and what to do."""
 
@@ -148,6 +159,10 @@ class Storage(Protocol):
 
     def snapshot(self, name: str) -> Note | None:
         """The snapshot that was kept last; None if there is none, or if it cannot be read."""
+        ...
+
+    def beside(self, name: str) -> Beside:
+        """Length, tickets and note as they are stored, for whoever checks them."""
         ...
 
     def close(self) -> None:

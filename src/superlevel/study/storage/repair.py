@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, select, text
 
-from superlevel.study.storage.protocol import StorageError
-from superlevel.study.storage.schema import ENTRIES, STUDIES
+from superlevel.study.storage.protocol import Beside, StorageError
+from superlevel.study.storage.schema import ENTRIES, STUDIES, TICKETS
 from superlevel.study.storage.store import Store
 
 ENTRY = select(ENTRIES.c.seq, ENTRIES.c.kind, ENTRIES.c.at, ENTRIES.c.payload, ENTRIES.c.digest)
@@ -50,6 +50,19 @@ def strange(url: str, name: object, what: str, value: object) -> str:
     )
 
 
+def beside(connection: Connection, study: int) -> Beside:
+    """What is stored of a study beside its entries."""
+    noted = select(STUDIES.c.length, STUDIES.c.noted_seq, STUDIES.c.noted).where(STUDIES.c.id == study)
+    length, seq, note = connection.execute(noted).one()
+    held = select(TICKETS.c.number, TICKETS.c.worker, TICKETS.c.until).where(TICKETS.c.study_id == study)
+    rows = connection.execute(held.order_by(TICKETS.c.number))
+    return Beside(
+        length,
+        [(number, worker, until) for number, worker, until in rows],
+        None if seq is None and note is None else (seq, note),
+    )
+
+
 def problems(store: Store) -> list[str]:
     """What is wrong, a sentence each. InputError if there is no store."""
     found: list[str] = []
@@ -81,6 +94,9 @@ def _miscounted(connection: Connection, url: str) -> list[str]:
         seqs = connection.scalars(
             select(ENTRIES.c.seq).where(ENTRIES.c.study_id == study).order_by(ENTRIES.c.seq)
         ).all()
+        if not isinstance(length, int):
+            found.append(no_length(url, name, length))
+            continue
         gap = first_gap(seqs, after=0, length=length)
         if gap is not None:
             found.append(lost(url, name, gap))

@@ -31,7 +31,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from superlevel.study.storage import repair, salvage
 from superlevel.study.storage.address import parse
-from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, StorageError
+from superlevel.study.storage.protocol import Beside, Entry, Lease, Moved, Note, StorageError
 from superlevel.study.storage.refusals import check_entry, check_first, check_same, check_text, taken, unknown
 from superlevel.study.storage.schema import ENTRIES, FORMAT, SNAPSHOTS, STUDIES, TICKETS
 from superlevel.study.storage.store import Store
@@ -201,6 +201,12 @@ class Sql:
             chosen = select(SNAPSHOTS.c.seq, SNAPSHOTS.c.text).where(SNAPSHOTS.c.study_id == study.id)
             row = connection.execute(chosen).first()
             return Note(*row) if row and repair.is_number(row.seq) and isinstance(row.text, str) else None
+
+    def beside(self, name: str) -> Beside:
+        """See `Storage.beside`."""
+        with self._store.reading() as connection:
+            study = self._find(connection, name)
+            return repair.beside(connection, study.id)
 
     # ------------------------------------------------------------------------------------------- the store itself
 
