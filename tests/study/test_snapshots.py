@@ -113,9 +113,9 @@ class Counting(Memory):
         super().__init__()
         self.afters: list[int] = []
 
-    def read(self, name: str, *, after: int = 0) -> list[Entry]:
+    def read(self, name: str, *, after: int = 0, head: str | None = None) -> list[Entry]:
         self.afters.append(after)
-        return super().read(name, after=after)
+        return super().read(name, after=after, head=head)
 
 
 def counted() -> tuple[Counting, Study]:
