@@ -129,9 +129,13 @@ def restored(noted: Note) -> Ledger | None:
         columns = {name: _as_array(body.columns[name], kind) for name, kind in _COLUMNS.items()}
     except (KeyError, ValidationError, ValueError):
         return None
-    askings = tuple(Asking(**dict(zip(_FIELDS, item, strict=True))) for item in body.askings)
+    askings = tuple(_planned(item) for item in body.askings)
     plain: dict[str, Any] = {name: getattr(body, name) for name in _plain()}
     return Ledger(askings=askings, former=tuple(body.former), **plain, **columns)
+
+
+def _planned(fields: tuple[Any, ...]) -> Asking:
+    return Asking(**dict(zip(_FIELDS, fields, strict=True)))
 
 
 def _plain() -> tuple[str, ...]:

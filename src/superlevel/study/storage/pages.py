@@ -118,7 +118,7 @@ def _record(page: bytes, at: int, length: int, pages: dict[int, bytes], usable: 
 
 def _columns(record: bytes) -> tuple[Column, ...]:
     end, at = _varint(record, 0)
-    types = []
+    types: list[int] = []
     while at < end and len(types) <= _MOST_COLUMNS:
         kind, at = _varint(record, at)
         types.append(kind)

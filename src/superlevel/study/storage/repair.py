@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import reprlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Connection, select, text
 
@@ -30,8 +31,8 @@ def lost(url: str, name: str, seq: int) -> str:
     return f"{url} has lost entry {seq} of study {name!r}: restore a copy, or rescue what is before it with `{command}`"
 
 
-def is_whole(row: Mapping[str, object]) -> bool:
-    """Whether it can be what was written: a damaged page may hold anything, and a missing one reads as zeros."""
+def is_whole(row: Any) -> bool:
+    """Whether a row of `ENTRY` can be what was written: a damaged page holds anything, a missing one reads as zeros."""
     texts = (row["kind"], row["at"], row["payload"], row["digest"])
     return is_number(row["seq"]) and all(isinstance(value, str) and "\0" not in value for value in texts)
 

@@ -5,10 +5,11 @@ Nothing that is found here is believed: whoever uses it checks the chain of dige
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count, takewhile
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DatabaseError
@@ -34,13 +35,12 @@ class _Found:
     failed: bool = False
     """Whether something could not be read."""
 
-    def add(self, rows: Iterable[Mapping[str, object]]) -> None:
-        """Entries that are not there yet, as far as they can be what was written."""
+    def add(self, rows: Iterable[Any]) -> None:
+        """Entries that are not there yet, by their columns, as far as they can be what was written."""
         for row in rows:
             study = row["study_id"]
             if isinstance(study, int) and is_whole(row):
-                kept = {key: value for key, value in row.items() if key != "study_id"}
-                entry = Entry(**kept)  # type: ignore[arg-type]  `is_whole` has looked
+                entry = Entry(**{key: value for key, value in row.items() if key != "study_id"})
                 self.entries.setdefault(study, {}).setdefault(entry.seq, entry)
 
     def beginning(self, study: int) -> list[Entry]:
