@@ -115,6 +115,8 @@ def _target(field: str, path: str | os.PathLike[str]) -> Path:
         raise InputError(
             field, repr(str(path)), f"it cannot be written ({error.strerror}): name another file"
         ) from error
+    if target.is_dir():
+        raise InputError(field, repr(str(path)), "it cannot be written (it is a folder): name a file in it")
     if linked and folder not in target.parents:
         raise InputError(field, f"{str(path)!r}, which is a link to {str(target)!r}", "name that file itself")
     return target
