@@ -27,7 +27,6 @@ SAYS = {
     "batch": "batch is -1",
     "seed": "seed is -1",
     "names": "entry 1 has points with 1 coordinates for 2 names",
-    "format 1": "Threshold.value is None",
 }
 """What the sentence names, by the change of the first entry."""
 
@@ -46,9 +45,16 @@ def test_a_first_entry_that_nobody_can_have_written_is_named(kind: Kind, what: s
     assert SAYS[what] in said(kind, "created", NONSENSE[what])
 
 
-def test_a_first_entry_without_points_cannot_be_opened() -> None:
-    with pytest.raises(DamagedError, match="entry 2 speaks of a ticket that is not there"):
-        Study.open(forged(eventful(GREEDY), "created", NONSENSE["no points"]), NAME)
+REFUSED = {
+    "no points": "entry 2 speaks of a ticket that is not there",
+    "format 1": "entry 1, options: Extra inputs are not permitted",
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_first_entry_that_cannot_be_read_is_refused_by_whoever_opens_it(what: str) -> None:
+    with pytest.raises(DamagedError, match=REFUSED[what]):
+        Study.open(forged(eventful(GREEDY), "created", NONSENSE[what]), NAME)
 
 
 @pytest.mark.parametrize("part", ["weights", "dual"])
