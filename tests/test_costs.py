@@ -17,6 +17,7 @@ from superlevel.averaging import candidates
 from superlevel.costs import Cost
 from superlevel.errors import CostWarning, InputError
 from superlevel.features import embed
+from superlevel.study import sheets
 from superlevel.tables import as_names
 
 LINE = np.linspace(0.0, 1.0, 1200)[:, None]
@@ -48,7 +49,7 @@ def test_features_that_take_long_are_announced(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_smooth_kernel_needs_few_features_and_is_not_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(costs, "LARGE", 1e7)
-    assert costs.of_features(*LINE.shape, len(LINE)).notable
+    assert costs.of_features(len(LINE), 1, len(LINE)).notable
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert embed(SMOOTH, LINE, tol=1e-6).rank < 30
@@ -98,6 +99,16 @@ def test_names_are_compared_once_each() -> None:
     assert len(as_names("names", names, remedy="")) == len(names)
     with pytest.raises(InputError, match=r"names\[100000\] is 'x7' again"):
         as_names("names", [*names, "x7"], remedy="")
+
+
+def test_sheets_take_very_many_coordinates() -> None:
+    names = tuple(f"x{j}" for j in range(50_000))
+    with pytest.raises(InputError, match=r"names\[50000\] is 'x7' again"):
+        sheets.check_names([*names, "x7"])
+    content = ",".join([*names, "value"]) + "\n" + ",".join(["0"] * len(names) + ["3.5"])
+    points = np.zeros((1, len(names)))
+    (line,) = sheets.read_sheet(content.encode(), name="sheet.csv", points=points, names=names).lines
+    assert (line.point, line.value) == (0, 3.5)
 
 
 def test_very_many_coordinates_share_one_length() -> None:

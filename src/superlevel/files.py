@@ -25,11 +25,17 @@ def replacing(field: str, path: str | os.PathLike[str], *, force: bool = False) 
     A file that cannot be written or may not be replaced is a mistake of whoever named it. Whether it may be replaced is
     checked at the end, because a file may have come there meanwhile; whoever computes for long checks it before, too.
     """
-    target = outputs.check(field, path, force=True)
+    with exchanging(field, path, outputs.check(field, path, force=True)) as beside:
+        yield beside
+        outputs.check(field, path, force=force, new=beside)
+
+
+@contextmanager
+def exchanging(field: str, path: str | os.PathLike[str], target: Path) -> Iterator[Path]:
+    """The same for whoever has checked by other rules what is replaced: ``target`` is the file that ``path`` names."""
     try:
         with _beside(target) as beside:
             yield beside
-            outputs.check(field, path, force=force, new=beside)
     except OSError as error:
         remedy = f"it cannot be written ({error.strerror}): make room, or name another file"
         raise InputError(field, repr(str(path)), remedy) from error

@@ -33,13 +33,13 @@ _MARKS = {
     b"<!DOCTYPE html>": GENERATOR.encode(),
 }
 _BEGINS = (b'{"seq": 1, "kind": "created", ', b'{\n  "figure": ')  # a log, and the claims of a figure
-_SHEET = re.compile(r"ticket,.+,value,noise,status,reason(,study)?")
-_MEASUREMENTS = re.compile(r"ticket,.+,value,noise,fate,late,reason,told")
+_SHEET = re.compile(r"ticket,.+,value,noise,status,reason(,study)?(,log head)?")
+_MEASUREMENTS = re.compile(r"ticket,.+,value,noise,fate,late,reason,told(,log head)?")
 _TABLES = tuple(
     re.compile(pattern)
     for pattern in (
-        r".+,label,measurements,average,mean,lower,upper(,likelier)?(,probability above [^,]+)*",
-        r".+,label,decided,estimate,lower,upper,interval",
+        r".+,label,measurements,average,mean,lower,upper(,likelier)?(,probability above [^,]+)*(,log head)?",
+        r".+,label,decided,estimate,lower,upper,interval(,log head)?",
         r"estimate,measurements,ratio,assumes,exceeded,noise,norm,bound,delta,tolerance",
         r"figure,setting,method,.+",
         r"figures,method,settings,.+",

@@ -15,7 +15,7 @@ from superlevel.arrays import as_count
 from superlevel.confidence.estimated import Estimated
 from superlevel.confidence.posterior import OnPosterior, as_flag
 from superlevel.confidence.protocol import AnyConfidence, describe
-from superlevel.errors import InputError
+from superlevel.errors import InputError, NotInstalledError
 from superlevel.methods.loop import Method
 from superlevel.methods.table import CONFIDENCES, GUARANTEED, Pairing, Row, row_of
 from superlevel.one_thread import one_thread
@@ -239,7 +239,7 @@ def restore_rule(described: Mapping[str, Any]) -> str | Rule:
         remedy = (
             f"this study's rule cannot be loaded ({error}): install the package that has it, or put it on PYTHONPATH"
         )
-        raise InputError("rule", name, remedy) from error
+        raise NotInstalledError("rule", name, remedy) from error
     return rule
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from superlevel.errors import InputError
-from superlevel.files import replacing
+from superlevel.files import exchanging
 from superlevel.study.ledger import Ledger, fold
 from superlevel.study.storage.protocol import StorageError
 from superlevel.study.storage.refusals import unknown
@@ -64,8 +64,8 @@ def backup(store: str, path: str | Path, *, name: str | None = None, force: bool
 
     source, target = _sql("store", store), Path(os.path.realpath(path))
     _check_target(source, target, force=force)
-    with replacing("path", target) as beside:
-        beside.touch(mode=0o600, exist_ok=False)
+    with exchanging("path", path, target) as beside:
+        beside.chmod(0o600)
         copy = _sql("path", f"sqlite:///{beside}")
         if source.store.address.path is not None and name is None:
             copy_file(source.store, beside)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from superlevel.errors import InputError
+from superlevel.errors import NotInstalledError
 from superlevel.study.format1 import from_format_1
 from superlevel.study.storage.protocol import Entry, StorageError
 
@@ -173,7 +173,7 @@ class Created(Payload):
             written = FORMAT  # damaged
         if written > FORMAT:
             got = f"of format {written}, and this version reads {FORMAT}"
-            raise InputError("study", got, "pip install --upgrade superlevel")
+            raise NotInstalledError("study", got, "pip install --upgrade superlevel")
         return super().read(entry)
 
     @model_validator(mode="before")

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from superlevel.arrays import Labels
-from superlevel.errors import SuperlevelError
+from superlevel.errors import NotInstalledError, SuperlevelError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import summary
 from superlevel.methods import Method
@@ -114,6 +114,8 @@ def verify(
     try:
         with np.errstate(all="ignore"):  # numbers that nobody would measure overflow, and are found below
             return _recomputed(stored, makers=Methods() if makers is None else makers, watch=watch)
+    except NotInstalledError:
+        raise
     except DamagedError as error:
         return _damaged(name, entries, str(error))
     except (ArithmeticError, LookupError, MemoryError, SuperlevelError, TypeError, ValueError) as error:
