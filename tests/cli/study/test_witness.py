@@ -117,7 +117,7 @@ def test_a_signed_study_from_the_first_entry_to_the_check(terminal: Terminal) ->
             "ticket 1 is said to be open, and the log says measured",
         ),
         ("UPDATE studies SET noted_seq = 99", "the cached labels are of 99 entries, and the log has 5"),
-        ("UPDATE studies SET length = 'many'", "its length is 'many'"),
+        ("UPDATE studies SET length = 'many'", "the length of study 'harbour' is 'many'"),
         ("UPDATE studies SET length = 4", "has 5 entries of study 'harbour', but should have 4"),
         ("UPDATE studies SET name = 'lake'", "its log is of a study 'harbour': names were swapped"),
     ],

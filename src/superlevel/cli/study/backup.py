@@ -30,7 +30,6 @@ def run(
     Example: superlevel study backup all --to monday.db
     """
     storage = common.storage_of(store)
-    common.check_writable("--to", to)
     from superlevel.study.backups import backup  # noqa: PLC0415  slow to import, and --help needs none of it
 
     with common.working("copying"), common.given_as("--to"):
