@@ -77,7 +77,7 @@ def test_a_lease_that_cannot_be_read_counts_as_none(url: str) -> None:
 @pytest.mark.parametrize("column", ["length", "format"])
 def test_a_length_that_is_no_number_is_a_sentence(url: str, column: str) -> None:
     do(url, f"UPDATE studies SET {column} = 'four'")
-    with pytest.raises(StorageError, match="does not say how many entries study 'sea' has"):
+    with pytest.raises(StorageError, match=f"the {column} of study 'sea' is 'four'"):
         Study.open(url, NAME)
 
 

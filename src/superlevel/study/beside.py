@@ -39,6 +39,8 @@ def read_all(storage: Storage, name: str) -> tuple[list[Entry], Beside]:
     entries = storage.read(name)
     while True:
         beside = storage.beside(name)
+        if beside.length == len(entries):
+            return entries, beside
         more = storage.read(name, after=len(entries))
         if not more:
             return entries, beside
