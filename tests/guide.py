@@ -28,6 +28,7 @@ GUIDE = Path(__file__).parent.parent / "docs" / "guide.md"
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(\+00:00|Z)?")
 LONG = re.compile(r"-?\d+\.\d{10,}(?:e[+-]\d+)?")  # the last digits depend on the processor
+DIGEST = re.compile(r"\b(?:[0-9a-f]{8} \([0-9a-f]{32}\)|[0-9a-f]{32})")  # of times, too
 COUNT = re.compile(r"(\d[\d,]*\.?\d*)")
 ONE_BATCH = 1.3
 WIDTH = "100"
@@ -65,7 +66,7 @@ def run(command: str) -> str:
 
 def settled(text: str) -> str:
     """Without what differs from run to run or from one processor to another, and blanks at the ends of lines."""
-    rounded = LONG.sub(lambda number: f"{float(number[0]):.9g}", DATE.sub("DATE", text))
+    rounded = LONG.sub(lambda number: f"{float(number[0]):.9g}", DIGEST.sub("DIGEST", DATE.sub("DATE", text)))
     return "\n".join(line.rstrip() for line in rounded.strip().splitlines())
 
 

@@ -79,6 +79,12 @@ def test_the_guide_to_the_rules_of_other_papers_runs_and_has_all_of_them() -> No
     assert set(table) | older == set(sl.methods.NAMES)
 
 
+def test_the_page_about_backups_brings_the_results_in_again() -> None:
+    names = run_examples("docs/backup.md")
+    assert names["receipt"].stored == 2
+    assert names["study"].ledger.samples == 2
+
+
 def page(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 

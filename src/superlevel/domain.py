@@ -22,6 +22,8 @@ from superlevel.errors import InputError
 from superlevel.tables import as_names, read_table
 
 _CHECKED_POINTS = 200
+_SMOOTH = 50.0  # a nu above which a Matern kernel is checked
+_NEAR = 0.5  # less than the correlation of any such kernel at its length, which is about 0.6
 _RTOL = 1e-8
 _SHOWN_COORDINATES = 4
 
@@ -206,6 +208,7 @@ def _check_kernel(domain: Domain) -> None:
     if isinstance(kernel, type) or not callable(kernel) or not hasattr(kernel, "diag"):
         remedy = "give a scikit-learn kernel such as RBF(0.1), or None for the linear kernel"
         raise InputError("kernel", reprlib.repr(kernel), remedy)
+    _check_roughness(kernel)
     chosen = _spread(domain.points)
     shape = (chosen.size, chosen.size)
     _evaluate(domain, domain.diagonal, (domain.n,))
@@ -219,6 +222,20 @@ def _check_kernel(domain: Domain) -> None:
     if eigenvalues[0] < -_RTOL * np.abs(eigenvalues).max():
         got = f"{kernel!r} with an eigenvalue of {eigenvalues[0]:.3g} on {chosen.size} of the points"
         raise InputError("kernel", got, "give a positive semi-definite kernel such as RBF, or change its parameters")
+
+
+def _check_roughness(kernel: Any) -> None:
+    """That a Matern kernel is not the identity because it underflows, as scikit-learn's does for nu above 150."""
+    parts = kernel.get_params().values() if hasattr(kernel, "get_params") else ()
+    for part in (kernel, *parts):
+        nu = getattr(part, "nu", None)
+        if not isinstance(nu, float | int) or not _SMOOTH < nu < np.inf:
+            continue
+        with np.errstate(all="ignore"):
+            near = float(type(part)(length_scale=1.0, nu=nu)(np.zeros((1, 1)), np.full((1, 1), 1.0))[0, 0])
+        if not near > _NEAR:
+            remedy = f"give at most {_SMOOTH:g}, or nu=inf, which is the RBF kernel: the difference is very small"
+            raise InputError("kernel", f"{kernel!r}, where nu is {nu:g} and every value comes out as 0", remedy)
 
 
 def _spread(points: Array) -> Indices:

@@ -26,5 +26,13 @@ class InputError(SuperlevelError, ValueError):
         return type(self), (self.field, self.got, self.remedy)
 
 
+class NotInstalledError(InputError):
+    """Something that only another version, or another package, can read."""
+
+
 class AssumptionWarning(UserWarning):
     """The measurements speak against something that was assumed: what is declared may not be guaranteed."""
+
+
+class CostWarning(UserWarning):
+    """The work that begins now takes more than a minute or a gigabyte."""

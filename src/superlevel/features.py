@@ -20,12 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import blas, lapack
 
-from superlevel import linalg
+from superlevel import costs, linalg
 from superlevel.arrays import Array, Indices, Mask, as_count, as_matrix, as_number
 from superlevel.errors import InputError
+from superlevel.one_thread import one_thread
 
 CANDIDATES = 96  # points looked at together for the next pivots
 CLOSE, ROUNDING = 1e-12, 1e-28  # squared lengths of a pair, relative to its parts', that may be, and are, none
+PROBED, SATURATED = 1000, 0.5  # points whose features show how many all need, if they are fewer than this part
+INSTEAD = "give fewer points or a smoother kernel, or leave the kernel out: it is then estimated, without features"
 FRACTION = 0.1  # a candidate is taken while its residual is at least this part of the largest
 
 
@@ -67,6 +70,7 @@ class Features:
         return found
 
 
+@one_thread
 def embed(kernel: Any, points: ArrayLike, *, tol: float = 1e-6, max_rank: int | None = None) -> Features:
     """Features of a kernel on points (n, d), until no residual is above ``tol``.
 
@@ -79,6 +83,7 @@ def embed(kernel: Any, points: ArrayLike, *, tol: float = 1e-6, max_rank: int | 
     if kernel is None:
         return Features(array=places, residuals=np.zeros(count), pivots=np.arange(0))
     limit = count if max_rank is None else min(count, as_count("max_rank", max_rank))
+    _announce(kernel, places, tol, limit)
     return _pivoted_cholesky(kernel, places, tol, limit)
 
 
@@ -89,6 +94,18 @@ def tolerance(ridge: float, rtol: float) -> float:
     tol / ridge of the value s, and in practice a fraction of that.
     """
     return 0.25 * as_number("rtol", rtol, above=0) * as_number("ridge", ridge, above=0)
+
+
+def _announce(kernel: Any, points: Array, tol: float, limit: int) -> None:
+    """Say what the features will take, where that is much: their number is at most the limit, and seen from a part."""
+    n, d = points.shape
+    if not costs.of_features(n, d, limit).notable:
+        return
+    some = points[np.linspace(0, n - 1, min(n, PROBED)).astype(np.int64)]
+    rank = _pivoted_cholesky(kernel, some, tol, min(limit, len(some))).rank
+    expected = limit if rank > SATURATED * len(some) else min(limit, 2 * rank)
+    cost = costs.of_features(n, d, expected)
+    costs.announce("points", f"up to {expected:,} features of the kernel on {n:,} points", cost, instead=INSTEAD)
 
 
 def _pivoted_cholesky(kernel: Any, points: Array, tol: float, limit: int) -> Features:
@@ -110,7 +127,7 @@ def _pivoted_cholesky(kernel: Any, points: Array, tol: float, limit: int) -> Fea
         residuals -= np.einsum("ij,ij->i", fresh, fresh)
         residuals[chosen] = 0.0
         _check_residuals(kernel, residuals, scale=scale)
-        columns = _append(columns, len(pivots), fresh)
+        columns = _append(columns, len(pivots), fresh, limit)
         pivots.extend(int(i) for i in chosen)
     if not pivots:
         raise InputError("kernel", "at most tol on every point", f"give a tol below {scale:g}")
@@ -135,11 +152,11 @@ def _next_pivots(
     )
 
 
-def _append(columns: Array, used: int, fresh: Array) -> Array:
-    """Write the fresh columns after the used ones, in twice the room where it is too small."""
+def _append(columns: Array, used: int, fresh: Array, limit: int) -> Array:
+    """Write the fresh columns after the used ones, in twice the room where it is too small, up to the limit."""
     needed = used + fresh.shape[1]
     if needed > columns.shape[1]:
-        larger = np.empty((len(columns), max(needed, 2 * columns.shape[1])), order="F")
+        larger = np.empty((len(columns), max(needed, min(2 * columns.shape[1], limit))), order="F")
         larger[:, :used] = columns[:, :used]
         columns = larger
     columns[:, used:needed] = fresh

@@ -13,6 +13,7 @@ import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask, as_count, frozen
 from superlevel.errors import InputError
+from superlevel.files import whole
 from superlevel.goals import ABOVE, BELOW, Bounds, Goal, decided, restore, summary
 from superlevel.methods import Method
 from superlevel.methods.stopping import Criterion
@@ -102,7 +103,7 @@ class Run:
 
     def save(self, path: str | Path) -> None:
         """Write everything to one .npz file: arrays and numbers, no pickles."""
-        with Path(path).open("wb") as file:  # numpy would add .npz to a name that lacks it
+        with whole(path) as beside, beside.open("wb") as file:  # numpy would add .npz to a name that lacks it
             np.savez_compressed(
                 file,
                 format=FORMAT,

@@ -10,7 +10,7 @@ import reprlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from superlevel.errors import InputError
 
@@ -18,6 +18,8 @@ NUMBER = "give a finite number with a decimal point, or choose other columns wit
 NUMBER_OR_BLANK = "give a finite number with a decimal point, or leave it empty"
 UTF8 = "save the file as CSV in UTF-8"
 
+# What spreadsheets take for the beginning of a formula, behind quotes that were put there before it.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _SEPARATORS = {";": "';'", "\t": "tabs"}
 _LONGEST_NUMBER = 30
 _DECIMAL_COMMA = re.compile(r"([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)")
@@ -68,11 +70,12 @@ class Table:
         wanted = as_names("columns", columns, remedy=f"give a list of names out of {known}")
         if not wanted:
             raise InputError("columns", "empty", f"give a list of names out of {known}")
+        places = {name: place for place, name in enumerate(header) if name}
         for name in wanted:
-            if not name or name not in header:
+            if name not in places:
                 remedy = separator_remedy(header) or f"choose out of {known}"
                 raise self.error(self.header, Fault(name, "missing", remedy))
-        return [header.index(name) for name in wanted]
+        return [places[name] for name in wanted]
 
     def numbers(self, places: Sequence[int]) -> list[list[float]]:
         """The cells of some columns as finite numbers, row by row."""
@@ -133,9 +136,25 @@ def scan(name: str, lines: Iterable[str]) -> Iterator[Row]:
     reader = csv.reader(lines, skipinitialspace=True, strict=True)
     try:
         for cells in reader:
-            yield Row(reader.line_num, list(map(str.strip, cells)))
+            yield Row(reader.line_num, [_as_written(cell.strip()) for cell in cells])
     except csv.Error as error:
         raise InputError(f"{name}, line {reader.line_num}", "not CSV", f"check its quotes ({error})") from error
+
+
+def write_table(file: TextIO, rows: Iterable[Iterable[object]]) -> None:
+    """The rows as CSV, in which no text is a formula to a spreadsheet: `scan` reads the same text again."""
+    csv.writer(file, lineterminator="\n").writerows(map(neutral, row) for row in rows)
+
+
+def neutral(cell: object) -> object:
+    """The cell, with a quote before a text that spreadsheets would run; numbers stay as they are."""
+    text = cell if isinstance(cell, str) else ""
+    return f"'{text}" if _FORMULA.match(text) and not _is_number(text) else cell
+
+
+def _as_written(cell: str) -> str:
+    """The text that `neutral` was given."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def header_faults(header: Sequence[str]) -> Iterator[Fault]:
@@ -188,9 +207,11 @@ def as_names(field: str, names: Sequence[str], *, remedy: str) -> tuple[str, ...
     if isinstance(names, str) or not hasattr(names, "__iter__"):
         raise InputError(field, repr(names), remedy)
     listed = tuple(names)
+    seen: set[str] = set()
     for j, name in enumerate(listed):
-        if name in listed[:j]:
+        if str(name) in seen:
             raise InputError(f"{field}[{j}]", f"{name!r} again", "give every name once")
+        seen.add(str(name))
     return listed
 
 

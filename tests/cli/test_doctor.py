@@ -52,7 +52,7 @@ def test_a_sound_store_is_well(measured: Terminal) -> None:
     assert "as written" in ran.out
     found = measured.data("doctor")["store"]
     assert (found["there"], found["current"], found["write_ahead"]) == (True, True, True)
-    assert found["studies"] == [{"name": "harbour", "entries": 3, "measurements": 10, "problem": None}]
+    assert found["studies"] == [{"name": "harbour", "entries": 3, "measurements": 10, "problem": None, "beside": []}]
 
 
 def test_a_server_is_looked_at_too(terminal: Terminal, postgres_url: str) -> None:  # noqa: F811

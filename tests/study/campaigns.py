@@ -13,8 +13,10 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.arrays import Array
+from superlevel.errors import InputError
 from superlevel.study import Result, Study, Ticket
-from superlevel.study.events import chained
+from superlevel.study.events import DamagedError, chained
+from superlevel.study.ledger import fold
 from superlevel.study.rescue import rescue
 from superlevel.study.storage import Entry, Memory, Storage
 from superlevel.study.verification import Verification
@@ -133,13 +135,10 @@ class Saved(Memory):
         super().__init__()
         self._logs = logs
 
-    def readable_names(self) -> list[str]:
-        return list(self._logs)
+    def salvaged(self) -> dict[str, list[Entry]]:
+        return self._logs
 
-    def readable(self, name: str) -> list[Entry]:
-        return self._logs[name]
-
-    def read(self, name: str, *, after: int = 0) -> list[Entry]:
+    def read(self, name: str, *, after: int = 0, head: str | None = None) -> list[Entry]:  # noqa: ARG002
         return self._logs[name][after:]
 
 
@@ -152,13 +151,22 @@ def copied(entries: list[Entry], storage: Storage | None = None) -> Storage:
 
 
 def bare(entries: list[Entry]) -> Memory:
-    """A new storage with these entries, whatever they say."""
+    """A new storage with these entries, whatever they say, and with the tickets that they open."""
     new = Memory()
     new.create(NAME, entries[0])
     with new.turn(NAME, after=1) as turn:
         for entry in entries[1:]:
-            turn.append(entry)
+            turn.append(entry, opened=_open(entries) if entry is entries[-1] else ())
     return new
+
+
+def _open(entries: list[Entry]) -> list[int]:
+    """The tickets that workers may ask for; none where the log cannot be read."""
+    try:
+        ledger = fold(entries)
+    except (DamagedError, InputError):
+        return []
+    return [] if ledger.closed is not None else ledger.claimable.tolist()
 
 
 def reopened(study: Study, after: int | None = None, *, worker: str = "ada") -> Study:

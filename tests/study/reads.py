@@ -35,13 +35,13 @@ class Counting:
     def create(self, name: str, first: Entry) -> None:
         self._storage.create(name, first)
 
-    def read(self, name: str, *, after: int = 0) -> list[Entry]:
+    def read(self, name: str, *, after: int = 0, head: str | None = None) -> list[Entry]:
         self.calls["read"] += 1
-        return self._storage.read(name, after=after)
+        return self._storage.read(name, after=after, head=head)
 
-    def turn(self, name: str, *, after: int) -> AbstractContextManager[Turn]:
+    def turn(self, name: str, *, after: int, head: str | None = None) -> AbstractContextManager[Turn]:
         self.calls["turn"] += 1
-        return self._storage.turn(name, after=after)
+        return self._storage.turn(name, after=after, head=head)
 
     def claim(self, name: str, count: int, *, worker: str, now: float, until: float) -> list[int]:
         self.calls["claim"] += 1
@@ -51,8 +51,14 @@ class Counting:
         self.calls["leases"] += 1
         return self._storage.leases(name)
 
-    def note(self, name: str, note: Note) -> None:
-        self._storage.note(name, note)
+    def note(self, name: str, note: Note, *, head: str | None = None) -> None:
+        self._storage.note(name, note, head=head)
+
+    def keep_snapshot(self, name: str, snapshot: Note) -> None:
+        self._storage.keep_snapshot(name, snapshot)
+
+    def snapshot(self, name: str) -> Note | None:
+        return self._storage.snapshot(name)
 
     def noted(self, name: str) -> Note | None:
         self.calls["noted"] += 1

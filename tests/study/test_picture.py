@@ -167,7 +167,7 @@ def test_a_report_is_one_page_named_after_the_study(tmp_path: Path, monkeypatch:
     study = Study.create("memory:", "the <sea>/2", GREEDY.problem(), worker="ada")
     study.tell(GREEDY.measure(study.ask()))
     written = study.report()
-    assert [path.name for path in tmp_path.iterdir()] == ["the-sea-2.html"]
+    assert [path.name for path in tmp_path.iterdir()] == ["the-sea-2-6be839f1.html"]
     text = written.read_text(encoding="utf-8")
     assert "the &lt;sea&gt;/2" in text
     assert "<script" not in text

@@ -352,7 +352,9 @@ def test_a_mixed_campaign_is_borne_out_by_its_log(kind: Kind) -> None:
     found = study.verify()
     assert found.ok, str(found)
     verdicts = {check.assumption: check.verdict for check in found.checks}
-    assert verdicts == dict.fromkeys(["log", "labels", "cached labels", "designs", "noise", "norm"], Verdict.HOLDS)
+    assert verdicts == dict.fromkeys(
+        ["log", "labels", "cached labels", "tickets", "designs", "noise", "norm"], Verdict.HOLDS
+    )
     assert "kernel" not in verdicts  # no Gaussian process is believed
     (norm,) = [check.sentence for check in found.checks if check.assumption == "norm"]
     assert norm == f"||theta|| <= 3 explains all {study.ledger.samples} measurements"

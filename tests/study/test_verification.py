@@ -323,9 +323,17 @@ def test_an_old_note_is_held_against_what_was_known_then() -> None:
 
 def test_a_note_that_nobody_is_shown_is_no_matter() -> None:
     study = told()
-    for text in ("", '{"entries":99}'):
-        storage_of(study).note(NAME, Note(99, text))
-        assert "cached labels" not in {each.assumption for each in study.verify().checks}
+    storage_of(study).note(NAME, Note(study.ledger.length, '{"entries":99}'))  # of another version
+    assert "cached labels" not in {each.assumption for each in study.verify().checks}
+
+
+@pytest.mark.parametrize("text", ["", '{"entries":99}'])
+def test_a_note_that_knows_a_longer_log_is_found(text: str) -> None:
+    study = told()
+    storage_of(study).note(NAME, Note(99, text))
+    found = study.verify()
+    assert contradicted(found) == {"cached labels"}
+    assert "of 99 entries, and the log has 7: the last ones were removed" in check(found, "cached labels")
 
 
 def test_labels_that_somebody_shows_are_compared() -> None:

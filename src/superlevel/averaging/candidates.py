@@ -43,6 +43,7 @@ FEW = 80  # points by which one structure of each family is chosen
 LEADING, FAMILIES = 40, 8  # families of which all points compare one structure, and those near the likeliest
 BESIDE = 3.0  # by that factor a common length may differ from the one with which those of the coordinates were found
 WITHIN = 26.0  # by that factor the scatter may differ from the likeliest: the next value of the grid, or two
+MOST_LENGTHS = 200  # coordinates, up to which each may have a length of its own
 STRETCHED = 150  # points from which the length of each coordinate is estimated, and by which transforms are screened
 TRIED = 24  # structures by which transforms are screened
 TRANSFORMS = 3  # that are compared in full, at most
@@ -104,8 +105,11 @@ class Candidates:
         return summarise(self.domain, self.metrics, data.points, values, counts, noise=noise, mean=mean)
 
     def stretched(self, summary: Summary, best: Structure) -> Candidates:
-        """With one more metric that has a length for each coordinate, found from the likeliest structure."""
-        if np.count_nonzero(self.metrics[0].factors) < 2:
+        """With one more metric that has a length for each coordinate, found from the likeliest structure.
+
+        Hundreds of lengths cannot be told from a few hundred measurements, and the cost grows with their cube.
+        """
+        if not 2 <= np.count_nonzero(self.metrics[0].factors) <= MOST_LENGTHS:
             return self
         return replace(self, metrics=(*self.metrics, lengths.stretched(summary, best, self.structures[best])))
 

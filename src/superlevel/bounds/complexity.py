@@ -39,6 +39,8 @@ from superlevel.design import Design, solve, targets
 from superlevel.domain import Domain
 from superlevel.features import Features
 
+_LARGE = 1e50  # squares of squares of it are numbers
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Complexity:
@@ -146,5 +148,12 @@ def complexity(features: Features, share: float, scales: Array, *, ridge: float,
     if tied.any():
         design = solve(features, targets(share, tied), ridge=ridge, rtol=rtol)
         return Complexity(value=np.inf, lower_bound=np.inf, design=design)
-    design = solve(features, targets(share, counted & (scales > 0.0), scales), ridge=ridge, rtol=rtol)
-    return Complexity(value=design.value, lower_bound=design.lower_bound, design=design)
+    unit = _unit(scales[counted]) if counted.any() else 1.0
+    design = solve(features, targets(share, counted & (scales > 0.0), scales / unit), ridge=ridge, rtol=rtol)
+    return Complexity(value=design.value / unit**2, lower_bound=design.lower_bound / unit**2, design=design)
+
+
+def _unit(scales: Array) -> float:
+    """What to measure c_v in, so that fourth powers of c_v, which a design has, are numbers too."""
+    smallest = float(scales.min())
+    return 1.0 if 1.0 / _LARGE <= smallest <= _LARGE else min(max(smallest, _LARGE**-2), _LARGE**2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any
 
 import typer
@@ -10,8 +11,9 @@ from typer.core import TyperGroup
 
 from superlevel.cli import demo, doctor, plan, reproduce, study
 from superlevel.cli.study.common import Verb
-from superlevel.errors import SuperlevelError
+from superlevel.errors import CostWarning, SuperlevelError
 
+_show_warning = warnings.showwarning
 WRONG_INPUT, UNUSABLE_STORE, STOPPED = 2, 3, 130
 
 
@@ -45,11 +47,20 @@ app.command("reproduce")(reproduce.run)
 
 def main() -> None:
     """What the console script calls: a mistake in the input is a sentence, not a traceback."""
+    warnings.showwarning = _shown
     try:
         app()
     except SuperlevelError as error:
         typer.echo(f"superlevel: {error}", err=True)
         sys.exit(_code(error))
+
+
+def _shown(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+    """Costs are a sentence; all other warnings are for those who write code."""
+    if issubclass(category, CostWarning):
+        typer.echo(f"superlevel: {message}", err=True)
+    else:
+        _show_warning(message, category, *place, **more)
 
 
 def _code(error: SuperlevelError) -> int:

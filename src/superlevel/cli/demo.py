@@ -15,6 +15,7 @@ from rich.table import Table
 from superlevel.cli.study import common
 from superlevel.errors import InputError
 from superlevel.files import replacing
+from superlevel.outputs import metadata
 
 if TYPE_CHECKING:
     from superlevel.demo import Record, Survey
@@ -36,6 +37,7 @@ def run(
         float, typer.Option(help="Standard deviation of a measurement in metres. The study does not know it.")
     ] = 8.0,
     seed: Annotated[int, typer.Option(help="Everything random comes from it.")] = 0,
+    force: common.Force = False,
     store: Annotated[
         str | None,
         typer.Option(metavar="URL", help="Where the study is kept. Default: a SQLite file beside the picture."),
@@ -50,7 +52,7 @@ def run(
 
     Example: superlevel demo --level 500 --seed 1 --out hills.png
     """
-    _check_out(out)
+    _check_out(out, force)
     console = common.screen()
     storage = common.storage_of(f"sqlite:///{out.with_suffix('.db')}" if store is None else store)
     with common.working("loading scipy, scikit-learn and matplotlib"):  # slow to import, and --help needs none of them
@@ -68,8 +70,8 @@ def run(
     except KeyboardInterrupt:
         common.say(console, f"stopped: every batch is kept in {storage.url}, and the same command goes on from there")
         raise typer.Exit(STOPPED) from None
-    with common.working("drawing"), replacing("--out", out) as beside:
-        demo.drawn(hills, survey, record).savefig(beside, dpi=150)
+    with common.working("drawing"), replacing("--out", out, force=force) as beside:
+        demo.drawn(hills, survey, record).savefig(beside, dpi=150, metadata=metadata(out))
     console.print(as_table(record))
     common.say_lines(console, (MISLABELLED, *demo.found(record)))
     common.say(console, f"wrote {out}; the study is in {storage.url}, with the measurements of the audit; for example:")
@@ -97,10 +99,10 @@ def as_table(record: Record) -> Table:
     return table
 
 
-def _check_out(out: Path) -> None:
+def _check_out(out: Path, force: bool) -> None:
     """Before anything is computed."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError("--out", repr(str(out)), f"its folder cannot be made ({error.strerror})") from error
-    common.check_writable("--out", out, suffixes=SUFFIXES)
+    common.check_writable("--out", out, suffixes=SUFFIXES, force=force)

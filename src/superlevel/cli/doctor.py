@@ -15,12 +15,15 @@ from superlevel.cli.study import common
 from superlevel.errors import InputError, SuperlevelError
 
 if TYPE_CHECKING:
+    from superlevel.study.ledger import Ledger
     from superlevel.study.rescue import Rescued
+    from superlevel.study.storage.protocol import Entry
     from superlevel.study.storage.sql import Sql
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "SQLAlchemy", "alembic", "pydantic", "matplotlib")
-OPTIONAL = {"psycopg": "only PostgreSQL needs it"}
+OPTIONAL = {"psycopg": "only PostgreSQL needs it", "cryptography": "only signatures need it"}
 PROBLEMS = 1
+SHOWN = 5  # entries that are not signed
 
 
 @dataclass(kw_only=True)
@@ -31,6 +34,8 @@ class Study:
     entries: int = 0
     measurements: int = 0
     problem: str | None = None
+    beside: list[str] = field(default_factory=list)
+    """What is wrong beside the log: tickets, cached labels, signatures."""
 
 
 @dataclass(kw_only=True)
@@ -143,19 +148,37 @@ def _look(store: str, health: Health) -> None:
 
 
 def _study(storage: Sql, name: str) -> Study:
-    """Whether its log is a chain from the first entry to the last."""
+    """Whether its log is a chain from the first entry to the last, and what is beside it follows from it."""
+    from superlevel.study.beside import faults, read_all  # noqa: PLC0415
     from superlevel.study.ledger import fold  # noqa: PLC0415
+    from superlevel.study.snapshots import wrong  # noqa: PLC0415
 
     try:
-        ledger = fold(storage.read(name))
+        entries, beside = read_all(storage, name)
+        ledger = fold(entries)
     except SuperlevelError as error:
         return Study(name=name, problem=str(error))
-    return Study(name=name, entries=ledger.length, measurements=ledger.samples)
+    strange = faults(ledger, entries, beside)
+    stale = wrong(storage, name, entries)
+    found = [*strange.tickets, *strange.note, *_unsigned(entries, ledger)]  # `check` looks at lengths
+    called = ledger.created.study
+    if called and called != name:
+        found.append(f"its log is of a study {called!r}: names were swapped")
+    return Study(name=name, entries=ledger.length, measurements=ledger.samples, problem=stale or None, beside=found)
+
+
+def _unsigned(entries: list[Entry], ledger: Ledger) -> list[str]:
+    """Entries of a signed study whose signature is not right; none where signatures cannot be checked."""
+    from superlevel.study import signatures  # noqa: PLC0415
+
+    key = ledger.created.key
+    return signatures.faults(entries, key)[:SHOWN] if key and signatures.is_installed() else []
 
 
 def _problems(health: Health) -> list[str]:
     """Each once: a study that has lost an entry is found by the store and by its log."""
     found = [*health.problems, *(f"study {item.name!r}: {item.problem}" for item in health.studies if item.problem)]
+    found += [f"study {item.name!r}: {sentence}" for item in health.studies for sentence in item.beside]
     return [text for at, text in enumerate(found) if not any(other in text for other in found[:at])]
 
 

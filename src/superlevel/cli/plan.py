@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,7 +22,9 @@ from superlevel.domain import Domain, read_columns, read_values
 from superlevel.errors import InputError
 from superlevel.files import replacing
 from superlevel.goals import Goal
+from superlevel.outputs import metadata
 from superlevel.problem import Problem
+from superlevel.tables import write_table
 
 if TYPE_CHECKING:
     from superlevel.bounds import Cell, Forecast, Plan, Row
@@ -84,6 +85,7 @@ def run(
     picture: Annotated[
         Path | None, typer.Option(help="Draw measurements against the norms, of which there are several, to this PNG.")
     ] = None,
+    force: common.Force = False,
 ) -> None:
     """How many measurements the problem needs, if f is as guessed: at least, as the methods run, and at most.
 
@@ -105,7 +107,7 @@ def run(
     """
     goal = as_goal(threshold, fraction, text)
     ranges = _ranges(noise=noise, norm=norm, bound=bound, delta=delta, tolerance=tolerance)
-    _check_files(out, picture, ranges)
+    _check_files(out, picture, ranges, force=force)
     values = read_values(points, guess)
     chosen = columns or [name for name in read_columns(points) if name != guess]
     domain = Domain.read(points, columns=chosen)
@@ -132,10 +134,10 @@ def run(
         table = _second_table(cells, ranges, found.case.algorithm)
         console.print(table, *map(Text, _notes(cells, found)), sep="\n")
     if out is not None:
-        _write(out, found, cells)
+        _write(out, found, cells, force=force)
         common.say(console, f"wrote {out}")
     if picture is not None:
-        _draw(picture, cells, ranges, found)
+        _draw(picture, cells, ranges, found, force=force)
         common.say(console, f"wrote {picture}")
 
 
@@ -168,12 +170,12 @@ def _numbers(name: str, text: str) -> list[float]:
     return list(dict.fromkeys(numbers))
 
 
-def _check_files(out: Path | None, picture: Path | None, ranges: Mapping[str, Sequence[float]]) -> None:
+def _check_files(out: Path | None, picture: Path | None, ranges: Mapping[str, Sequence[float]], *, force: bool) -> None:
     """Before anything is computed."""
     if out is not None:
-        common.check_writable("--out", out, suffixes=(".csv",))
+        common.check_writable("--out", out, suffixes=(".csv",), force=force)
     if picture is not None:
-        common.check_writable("--picture", picture, suffixes=(".png",))
+        common.check_writable("--picture", picture, suffixes=(".png",), force=force)
         if len(ranges.get("norm", ())) < 2:
             raise InputError("--picture", repr(str(picture)), "give several norms to draw, such as --norm 1,2,4")
 
@@ -300,24 +302,25 @@ def _notes(cells: Sequence[Cell], found: Plan) -> list[str]:
 # ------------------------------------------------------------------------------------------ files
 
 
-def _write(out: Path, found: Plan, cells: Sequence[Cell]) -> None:
+def _write(out: Path, found: Plan, cells: Sequence[Cell], *, force: bool) -> None:
     """The rows of the first table, and two for each combination."""
     names = tuple(LIMITS)
-    with replacing("--out", out) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["estimate", "measurements", "ratio", "assumes", "exceeded", *names])
-        problem = found.case.problem
-        for row in found.rows:
-            numbers = [getattr(problem, name) for name in names]
-            writer.writerow([row.name, row.measurements, row.ratio, row.assumes, row.exceeded, *numbers])
-        for cell in cells:
-            numbers = [getattr(cell.problem, name) for name in names]
-            writer.writerow(["range: lower bound", cell.lower, 1.0, "any algorithm", False, *numbers])
-            name, forecast = f"range: {found.case.algorithm} with ridge, typical", cell.forecast
-            writer.writerow([name, forecast.samples, _ratio(cell), forecast.reason, forecast.exceeded, *numbers])
+    rows: list[list[object]] = [["estimate", "measurements", "ratio", "assumes", "exceeded", *names]]
+    for row in found.rows:
+        numbers = [getattr(found.case.problem, name) for name in names]
+        rows.append([row.name, row.measurements, row.ratio, row.assumes, row.exceeded, *numbers])
+    for cell in cells:
+        numbers = [getattr(cell.problem, name) for name in names]
+        rows.append(["range: lower bound", cell.lower, 1.0, "any algorithm", False, *numbers])
+        name, forecast = f"range: {found.case.algorithm} with ridge, typical", cell.forecast
+        rows.append([name, forecast.samples, _ratio(cell), forecast.reason, forecast.exceeded, *numbers])
+    with replacing("--out", out, force=force) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        write_table(file, rows)
 
 
-def _draw(picture: Path, cells: Sequence[Cell], ranges: Mapping[str, Sequence[float]], found: Plan) -> None:
+def _draw(
+    picture: Path, cells: Sequence[Cell], ranges: Mapping[str, Sequence[float]], found: Plan, *, force: bool
+) -> None:
     """One line for each combination of all but the norm."""
     with common.working("drawing"):
         from superlevel.report.forecasts import Prospect, draw_forecasts  # noqa: PLC0415  matplotlib
@@ -339,5 +342,5 @@ def _draw(picture: Path, cells: Sequence[Cell], ranges: Mapping[str, Sequence[fl
         ]
         title = f"{found.case.algorithm} with ridge on {found.case.problem.domain.n:,} points"
         figure = draw_forecasts(prospects, title=title, norm=found.case.guess.norm or None)
-        with replacing("--picture", picture) as beside:
-            figure.savefig(beside, dpi=150, bbox_inches="tight")
+        with replacing("--picture", picture, force=force) as beside:
+            figure.savefig(beside, dpi=150, bbox_inches="tight", metadata=metadata(picture))

@@ -54,6 +54,9 @@ def run(
         bool, typer.Option("--quick", help="Small problems, to see that everything works: minutes instead of an hour.")
     ] = False,
     seed: Annotated[int, typer.Option(help="The first seed; repetition k has this plus k.")] = 0,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite files of these names that superlevel did not write.")
+    ] = False,
 ) -> None:
     """Run figures of the paper again, draw them, and say which of its claims they bear out.
 
@@ -78,7 +81,8 @@ def run(
     with _interruptible(console, out), _engine(jobs, dask).running() as work:
         for name in chosen:
             with Bar(name) as bar, _writing(out):
-                made.append(runner.make(FIGURES[name], out, work, reps=reps, seed=seed, quick=quick, watch=bar))
+                recipe = FIGURES[name]
+                made.append(runner.make(recipe, out, work, reps=reps, seed=seed, quick=quick, watch=bar, force=force))
             console.print(as_table(made[-1].outcome.shown, title=made[-1].figure.title))
             if made[-1].outcome.readings:
                 title = f"{made[-1].figure.title}: the paper's claim in its readings"
@@ -86,7 +90,7 @@ def run(
     ranked = [line for figure in made for line in figure.outcome.ranked]
     if ranked:
         with _writing(out):
-            tables = summary.write(out, ranked)
+            tables = summary.write(out, ranked, force=force)
         for table in tables:
             console.print(as_table(table, title=f"All {table[0]['settings']} settings of {table[0]['figures']}"))
     console.print(verdicts(made))

@@ -39,6 +39,7 @@ from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
+from superlevel.one_thread import one_thread
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
 from superlevel.records import Batch, Belief, Forecast, LinearModel
@@ -90,6 +91,7 @@ class EstimatedBelief:
         return self.average.predict(np.arange(self.problem.domain.n))
 
     @cached_property
+    @one_thread
     def representative(self) -> Representative:
         """The likeliest kernel by itself on the transformed values, for rules that look ahead in a posterior."""
         found, problem = self.average, self.problem

@@ -40,6 +40,7 @@ from superlevel.errors import InputError
 from superlevel.features import Features
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
+from superlevel.one_thread import one_thread
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
 from superlevel.records import Batch, GaussianModel, LinearModel
@@ -119,6 +120,7 @@ class RidgeBelief(CompleteBelief):
         return LinearModel(features=self.setting.features, ridge=1.0, deviations=self.setting.deviations)
 
     @cached_property
+    @one_thread
     def estimate(self) -> Array:
         """(n,) f, by ridge regression, within its interval."""
         inside = self._inside
@@ -174,15 +176,18 @@ class RidgeBelief(CompleteBelief):
     # -------------------------------------------------------------------------------------- intervals
 
     @cached_property
+    @one_thread
     def spectrum(self) -> Spectrum:
         """All measurements in coordinates in which their information is diagonal."""
         return spectrum(self.setting.features.array, self.statistics, self.setting.misses)
 
     @cached_property
+    @one_thread
     def _by_ellipsoids(self) -> Bounds:
         return self.spectrum.points(self.shares[0] * self.setting.delta)
 
     @cached_property
+    @one_thread
     def _by_martingales(self) -> Bounds:
         if self.shares[1]:
             return self.martingales.bounds(self.setting.features.array, self.shares[1] * self.setting.delta)

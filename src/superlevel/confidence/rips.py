@@ -24,6 +24,7 @@ from superlevel.errors import InputError
 from superlevel.features import Features, embed, tolerance
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
+from superlevel.one_thread import one_thread
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
 from superlevel.records import Batch, GaussianModel, LinearModel, Plan
@@ -83,6 +84,7 @@ class RipsBelief(CompleteBelief):
         return LinearModel(features=setting.features, ridge=setting.ridge, deviations=setting.deviations)
 
     @cached_property
+    @one_thread
     def round(self) -> Estimate:
         """W^(v) of the last round, NaN where it says nothing."""
         if self.plan is None:
@@ -91,6 +93,7 @@ class RipsBelief(CompleteBelief):
         return self.setting.estimate(self.plan, self.measured)
 
     @cached_property
+    @one_thread
     def estimate(self) -> Array:
         """(n,) f by theta-hat, the weighted Chebyshev fit to the last round; the mean before the first.
 

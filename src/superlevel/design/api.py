@@ -15,10 +15,12 @@ from superlevel.design.result import Design, Watch
 from superlevel.design.targets import AnyTargets, Dual
 from superlevel.errors import InputError
 from superlevel.features import Features
+from superlevel.one_thread import one_thread
 
 Method: TypeAlias = InteriorPoint | FrankWolfe
 
 
+@one_thread
 def solve(
     arms: ArrayLike | Features,
     targets: AnyTargets | ArrayLike | None = None,

@@ -17,6 +17,7 @@ from superlevel.design.certificate import Proof
 from superlevel.design.problem import DesignProblem
 from superlevel.design.targets import Dual, as_dual
 from superlevel.errors import InputError
+from superlevel.files import whole
 
 FORMAT = 1  # of saved designs
 
@@ -67,7 +68,7 @@ class Design:
     def save(self, path: str | Path) -> None:
         """Write everything to one .npz file: arrays and numbers, no pickles."""
         dual = sparse.coo_array(self.dual)
-        with Path(path).open("wb") as file:  # numpy would add .npz to a name that lacks it
+        with whole(path) as beside, beside.open("wb") as file:  # numpy would add .npz to a name that lacks it
             np.savez_compressed(
                 file,
                 format=FORMAT,

@@ -30,6 +30,7 @@ from superlevel.confidence.protocol import AnyConfidence
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import UNDECIDED, Bounds, Goal, Reading
+from superlevel.one_thread import one_thread
 from superlevel.problem import Problem
 from superlevel.records import Batch, Belief, Choice, Info, Plan, State, Stop, View
 from superlevel.rules.protocol import Rule
@@ -66,6 +67,7 @@ class Method:
 
     # ----------------------------------------------------------------------------------------- ask
 
+    @one_thread
     def init(self, *, seed: int = 0) -> State:
         """Before the first measurement only those directions are decided that no measurement can change."""
         belief, reading = self.prior, self._unread
@@ -83,6 +85,7 @@ class Method:
             campaign=self._campaign(as_seed(seed)),
         )
 
+    @one_thread
     def ask(self, state: State, *, pending: Iterable[Plan] = ()) -> Plan:
         """Where to measure in the phase that comes next. The same state and pending plans give the same plan.
 
@@ -98,6 +101,7 @@ class Method:
         choice = self.choose(state, self.view(state, phase=phase, pending=out))
         return self.planned(state, choice, pending=pending)
 
+    @one_thread
     def choose(self, state: State, view: View) -> Choice:
         """What the rule chooses from a view of this state, with a forecast of what will be measured there."""
         choice = self.rule.choose(view)
@@ -118,6 +122,7 @@ class Method:
             forecast=choice.forecast,
         )
 
+    @one_thread
     def view(
         self,
         state: State,
@@ -172,6 +177,7 @@ class Method:
         deviations = None if noise is None else as_vector("noise", noise, length=len(places))
         return self.update(state, Batch(points=places, values=measured, noise=deviations))
 
+    @one_thread
     def update(self, state: State, batch: Batch) -> tuple[State, Info]:
         """The state after a batch, and what the batch showed. This is the only way to add measurements."""
         self._check_state(state)
@@ -203,6 +209,7 @@ class Method:
             findings=found,
         )
 
+    @one_thread
     def read(self, before: Reading, belief: Belief) -> tuple[Reading, Bounds]:
         """What a belief decides, and the bounds of the directions that decide it."""
         if not self.permanent or belief.contradicted:
@@ -217,6 +224,7 @@ class Method:
         """Nothing is decided."""
         return self.goal.unread(self.problem.domain.n)
 
+    @one_thread
     def guess(self, state: State) -> Labels:
         """The label of every point, and where there is none, the side of the level on which the estimate is."""
         self._check_state(state)

@@ -10,22 +10,26 @@ from typing import Any, cast
 
 import numpy as np
 
+from superlevel import costs
 from superlevel.arrays import as_count
 from superlevel.confidence.estimated import Estimated
 from superlevel.confidence.posterior import OnPosterior, as_flag
 from superlevel.confidence.protocol import AnyConfidence, describe
-from superlevel.errors import InputError
+from superlevel.errors import InputError, NotInstalledError
 from superlevel.methods.loop import Method
 from superlevel.methods.table import CONFIDENCES, GUARANTEED, Pairing, Row, row_of
+from superlevel.one_thread import one_thread
 from superlevel.problem import Problem
 from superlevel.rules.checked import Checked
 from superlevel.rules.pilot import Piloted
 from superlevel.rules.protocol import Rule
 
 LARGEST = 1e100
+WIDEST = 1e150  # extent of a coordinate: its square is a number
 PAIRS = 6000  # points whose pairs are bounded at once: 2 GB
 
 
+@one_thread
 def make(
     name: str,
     problem: Problem,
@@ -125,6 +129,9 @@ def _check_pairs(name: str, problem: Problem, chosen: AnyConfidence) -> None:
     if problem.domain.n > PAIRS:
         remedy = f"{name} looks at all pairs: give at most {PAIRS:,} points, or take truvar or lse-imp"
         raise InputError("problem.domain", f"of {problem.domain.n:,} points", remedy)
+    instead = "give fewer points, or take truvar or lse-imp"
+    pairs = f"the intervals of all pairs of {problem.domain.n:,} points"
+    costs.announce("problem.domain", pairs, costs.of_pairs(problem.domain.n), instead=instead)
     if getattr(chosen, "intersected", False):
         remedy = f"{name} bounds pairs, which are not intersected over time: leave 'intersected' out"
         raise InputError("confidence", repr(chosen), remedy)
@@ -141,8 +148,21 @@ def _check_sizes(problem: Problem) -> None:
     for field, size in sizes.items():
         if size > LARGEST:
             raise InputError(f"problem.{field}", size, f"rescale the measurements: give at most {LARGEST:g}")
+    if "kernel" in problem.fit:
+        _check_extents(problem)
     if problem.delta < 1 / LARGEST:
         raise InputError("problem.delta", problem.delta, f"give at least {1 / LARGEST:g}")
+
+
+def _check_extents(problem: Problem) -> None:
+    """That squares of distances are numbers, and not zero: an estimate measures each coordinate in its own unit."""
+    lowest, highest = problem.domain.points.min(axis=0), problem.domain.points.max(axis=0)
+    with np.errstate(over="ignore"):
+        extents = (highest - lowest).tolist()
+    for name, extent in zip(problem.domain.names, extents, strict=True):
+        if extent and not 1 / WIDEST <= extent <= WIDEST:
+            remedy = f"give that coordinate in another unit, in which its values are {1 / WIDEST:g} to {WIDEST:g} apart"
+            raise InputError(f"problem.domain, coordinate {name!r}", f"at most {extent:g} apart", remedy)
 
 
 # --------------------------------------------------------------------------------------------- rules
@@ -219,7 +239,7 @@ def restore_rule(described: Mapping[str, Any]) -> str | Rule:
         remedy = (
             f"this study's rule cannot be loaded ({error}): install the package that has it, or put it on PYTHONPATH"
         )
-        raise InputError("rule", name, remedy) from error
+        raise NotInstalledError("rule", name, remedy) from error
     return rule
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 from superlevel.arrays import Array, Indices, Labels
 from superlevel.files import replacing
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes
+from superlevel.tables import write_table
 
 if TYPE_CHECKING:
     from superlevel.report.audits import AuditSummary
@@ -163,10 +163,8 @@ def write_csv(campaign: Campaign, path: str | os.PathLike[str]) -> None:
 
 def write_rows(path: str | os.PathLike[str], columns: Sequence[str], lines: Iterable[Mapping[str, object]]) -> None:
     """Lines by the names of their columns as a CSV file, whole or not at all."""
-    with replacing("path", path) as beside, beside.open("x", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    with replacing("path", path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        write_table(file, [columns, *([line[name] for name in columns] for line in lines)])
 
 
 def numbers(values: Array | None, count: int) -> list[float | None]:

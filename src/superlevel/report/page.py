@@ -11,6 +11,7 @@ from math import ceil, log10
 import numpy as np
 
 from superlevel.arrays import Indices
+from superlevel.outputs import GENERATOR
 from superlevel.report.audits import audit_section
 from superlevel.report.campaign import CHECK, UNDECIDED_CLASS, Campaign, Reason, headings, rows
 from superlevel.report.classes import drawn
@@ -82,6 +83,7 @@ def page(campaign: Campaign, statement: Sequence[tuple[str, str, str]] = ()) -> 
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"{GENERATOR}\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(part for part in parts if part)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -14,9 +13,11 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 
 from superlevel.arrays import Array
-from superlevel.files import whole
+from superlevel.files import replacing, whole
+from superlevel.outputs import metadata
 from superlevel.reproduce.claims import Claim
 from superlevel.reproduce.settings import Row
+from superlevel.tables import write_table
 
 Table: TypeAlias = Sequence[Mapping[str, Any]]
 """Lines with the same columns."""
@@ -60,20 +61,24 @@ def error_of(values: Array) -> float | None:
     return float(standard_error(values)) if len(values) > 1 else None
 
 
-def write(folder: Path, name: str, outcome: Outcome, header: Mapping[str, Any]) -> list[Path]:
+def write(folder: Path, name: str, outcome: Outcome, header: Mapping[str, Any], *, force: bool = False) -> list[Path]:
     """Every file whole or not at all: a run that is killed here leaves no half of one."""
     written = [
-        write_bytes(folder / f"{name}{suffix}.csv", as_csv(table).encode()) for suffix, table in outcome.tables.items()
+        write_output(folder / f"{name}{suffix}.csv", as_csv(table).encode(), force=force)
+        for suffix, table in outcome.tables.items()
     ]
     for suffix, draw in outcome.pictures.items():
         picture = draw()
         for kind in ("png", "pdf"):
             content = io.BytesIO()
+            path = folder / f"{name}{suffix}.{kind}"
+            marked: dict[str, str | None] = {**metadata(path), **({"CreationDate": None} if kind == "pdf" else {})}
             # No date in the file: the same rows give the same picture.
-            picture.savefig(content, format=kind, dpi=DPI, metadata={"CreationDate": None} if kind == "pdf" else None)
-            written.append(write_bytes(folder / f"{name}{suffix}.{kind}", content.getvalue()))
+            picture.savefig(content, format=kind, dpi=DPI, metadata=marked)
+            written.append(write_output(path, content.getvalue(), force=force))
     told = {**header, "claims": [claim.as_json() for claim in outcome.claims]}
-    written.append(write_bytes(folder / "claims.json", json.dumps(told, indent=2, allow_nan=False).encode() + b"\n"))
+    claims = json.dumps(told, indent=2, allow_nan=False).encode() + b"\n"
+    written.append(write_output(folder / "claims.json", claims, force=force))
     return written
 
 
@@ -82,10 +87,19 @@ def as_csv(table: Table) -> str:
     if not table:
         return ""
     content = io.StringIO()
-    writer = csv.DictWriter(content, fieldnames=list(table[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(table)
+    names = list(table[0])
+    for line in table:
+        if list(line) != names:
+            raise ValueError(f"a line has the columns {list(line)}, the first one {names}")
+    write_table(content, [names, *(line.values() for line in table)])
     return content.getvalue()
+
+
+def write_output(path: Path, content: bytes, *, force: bool = False) -> Path:
+    """In one step, if there is nothing else than an earlier output."""
+    with replacing("--out", path, force=force) as beside:
+        beside.write_bytes(content)
+    return path
 
 
 def write_bytes(path: Path, content: bytes) -> Path:

@@ -41,7 +41,9 @@ class Made:
     paths: list[Path]
 
 
-def make(recipe: Recipe, out: Path, work: Work, *, reps: int, seed: int, quick: bool, watch: Watch) -> Made:
+def make(
+    recipe: Recipe, out: Path, work: Work, *, reps: int, seed: int, quick: bool, watch: Watch, force: bool = False
+) -> Made:
     """All rows of a figure in ``out / its name``, and the files made of them."""
     figure = recipe.figure(quick)
     folder = out / figure.name
@@ -49,7 +51,8 @@ def make(recipe: Recipe, out: Path, work: Work, *, reps: int, seed: int, quick: 
     rows = complete(figure, folder / ROWS, work, reps=reps, seed=seed, watch=watch)
     found = recipe.read(figure, rows)
     header = {"figure": figure.name, "version": __version__, "reps": reps, "seed": seed, "quick": quick}
-    return Made(figure=figure, rows=rows, outcome=found, paths=outcome.write(folder, figure.name, found, header))
+    paths = outcome.write(folder, figure.name, found, header, force=force)
+    return Made(figure=figure, rows=rows, outcome=found, paths=paths)
 
 
 def shuffled(tasks: list[Task]) -> list[Task]:

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from superlevel.reproduce.outcome import Table, as_csv, write_bytes
+from superlevel import outputs
+from superlevel.reproduce.outcome import Table, as_csv, write_output
 
 
-def write(out: Path, ranked: Table) -> list[Table]:
+def write(out: Path, ranked: Table, *, force: bool = False) -> list[Table]:
     """summary.csv, a line for each setting and method, and overall.csv, a line for each method; the tables of these."""
-    everything = merged(out / "summary.csv", ranked)
+    kept = out / "summary.csv"
+    everything = merged(kept, ranked) if outputs.look(kept) is outputs.Found.OURS else ranked
     tables = overall(everything)
-    write_bytes(out / "summary.csv", as_csv(everything).encode())
-    write_bytes(out / "overall.csv", as_csv([line for table in tables for line in table]).encode())
+    write_output(out / "summary.csv", as_csv(everything).encode(), force=force)
+    write_output(out / "overall.csv", as_csv([line for table in tables for line in table]).encode(), force=force)
     return tables
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class Posed(NamedTuple):
 class OptimalDesign(DesignRule):
     """The paper's rounds: lambda_t = argmin over designs of g(lambda; A_t; gamma), in the confidence's features."""
 
+    certifies: ClassVar[bool] = True
+
     def choose(self, view: View) -> Choice:
         """As many draws from lambda_t as the phase takes."""
         found = self.solved(view)
@@ -70,6 +72,8 @@ class WorstCase(DesignRule):
 
     A kernel that needs too many features is sampled instead (`superlevel.rules.covariances.SampledWorst`).
     """
+
+    certifies: ClassVar[bool] = True
 
     def check(self, problem: Problem, goal: Goal, /) -> None:
         known = 1.0 if problem.noise is None else problem.noise  # what is estimated is one number for all points

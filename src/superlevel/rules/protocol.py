@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from superlevel.arrays import as_number
 from superlevel.design import Design, Review
@@ -18,6 +19,9 @@ class Rule(ABC):
     A rule is a frozen dataclass whose fields are plain numbers, text or flags, so that a study can store it by its name
     and its parameters. Everything else that it needs is in the view. It may cache what it computes between choices.
     """
+
+    certifies: ClassVar[bool] = False
+    """Whether every choice has a design with its certificate, so that a stored plan without one was changed."""
 
     def check(self, _problem: Problem, _goal: Goal, /) -> None:
         """An InputError where the rule is not for this problem; by default it is for every one."""

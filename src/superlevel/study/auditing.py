@@ -93,7 +93,7 @@ def drawn(ledger: Ledger, plan: Audited, *, number: int, size: int) -> Indices:
 
 def audits_of(ledger: Ledger) -> list[Asking]:
     """The audits of a log, in order."""
-    return [item for item in ledger.askings if item.asked.audit is not None]
+    return [item for item in ledger.askings if item.audits]
 
 
 def accuracy(ledger: Ledger) -> tuple[Accuracy, ...]:

@@ -2,6 +2,7 @@
 
     digest_k = H(digest_{k-1}, seq, kind, at, payload)
 
+The payload of a signed entry ends in a signature of the digest that the entry would have without it.
 The log is the campaign: everything else is computed from it. Nothing in it is ever changed; a mistake is corrected by
 another entry. Payloads are JSON with a format version, never pickles; floats are written so that they are read back to
 the last bit.
@@ -10,19 +11,26 @@ the last bit.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, ClassVar, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from superlevel.errors import InputError
+from superlevel.errors import NotInstalledError
 from superlevel.study.format1 import from_format_1
 from superlevel.study.storage.protocol import Entry, StorageError
 
-FORMAT = 3
+FORMAT = 4
 PILOT, BATCH, ROUND, REST, AUDIT = "pilot", "batch", "round", "rest", "audit"  # what plans are for
+
+
+_SIGNED = re.compile(r',"signature":"([0-9a-f]{128})"\}\Z')
+
+Sign: TypeAlias = Callable[[str], str]
+"""The signature of a digest, as hexadecimal digits."""
 
 
 class DamagedError(StorageError):
@@ -35,17 +43,19 @@ class Payload(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     kind: ClassVar[str]
 
-    def entry(self, *, seq: int, before: str) -> Entry:
-        """This as the entry of a log, after one with the digest ``before``."""
+    def entry(self, *, seq: int, before: str, sign: Sign | None = None) -> Entry:
+        """This as the entry of a log, after one with the digest ``before``; signed where there is a key."""
         text = json.dumps(self.model_dump(exclude_defaults=True), allow_nan=False, separators=(",", ":"))
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        if sign is not None:
+            text = f'{text[:-1]},"signature":"{sign(chained(before, seq, self.kind, at, text))}"}}'
         return Entry(seq=seq, kind=self.kind, at=at, payload=text, digest=chained(before, seq, self.kind, at, text))
 
     @classmethod
     def read(cls, entry: Entry) -> Self:
         """What an entry says, checked."""
         try:
-            return cls.model_validate_json(entry.payload)
+            return cls.model_validate_json(parted(entry.payload)[0])
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"])
@@ -149,6 +159,10 @@ class Created(Payload):
     seed: int
     lease: float
     """For how many seconds a ticket is reserved for the worker who asked for it."""
+    study: str = ""
+    """The name of the study; empty in the formats before 4."""
+    key: str = ""
+    """The public key with which all entries are signed; empty where none is."""
 
     @classmethod
     def read(cls, entry: Entry) -> Self:
@@ -159,13 +173,15 @@ class Created(Payload):
             written = FORMAT  # damaged
         if written > FORMAT:
             got = f"of format {written}, and this version reads {FORMAT}"
-            raise InputError("study", got, "pip install --upgrade superlevel")
+            raise NotInstalledError("study", got, "pip install --upgrade superlevel")
         return super().read(entry)
 
     @model_validator(mode="before")
     @classmethod
     def _upgraded(cls, given: Any) -> Any:
-        return from_format_1(given) if isinstance(given, dict) and given.get("format") == 1 else given
+        """A snapshot has the fields of this version, whatever the format of the log."""
+        old = isinstance(given, dict) and given.get("format") == 1 and "problem" not in given
+        return from_format_1(given) if old else given
 
 
 class _Written(BaseModel):
@@ -262,6 +278,12 @@ RESCUE = (
     "the log is damaged or was changed by hand: take the copy that you keep, or rescue what is intact with "
     "`superlevel doctor --store URL --rescue NEW_URL`"
 )
+
+
+def parted(payload: str) -> tuple[str, str]:
+    """The text of an entry without its signature, and the signature; empty where there is none."""
+    found = _SIGNED.search(payload)
+    return (payload, "") if found is None else (f"{payload[: found.start()]}}}", found[1])
 
 
 def chained(before: str, seq: int, kind: str, at: str, payload: str) -> str:

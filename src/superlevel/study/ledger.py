@@ -36,11 +36,25 @@ class Asking:
     seq: int
     first: int
     """The number of its first ticket."""
-    asked: Asked
+    count: int
+    """Of its tickets."""
+    phase: int
+    audits: bool
+    """Whether it planned an audit."""
+    fits: bool
+    """Whether it has an estimate of an earlier version."""
+    text: str
+    """The payload."""
+    read: Asked | None = None
+    """The payload where it was read already; a snapshot has the text only, because few plans are looked at again."""
+
+    @cached_property
+    def asked(self) -> Asked:
+        return Asked.model_validate_json(self.text) if self.read is None else self.read
 
     @property
     def tickets(self) -> range:
-        return range(self.first, self.first + len(self.asked.points))
+        return range(self.first, self.first + self.count)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,7 +112,7 @@ class Ledger:
     @property
     def claimable(self) -> Indices:
         """Numbers of the open tickets that workers may ask for: those of audits are handed out with the audit."""
-        audits = [place for place, item in enumerate(self.askings) if item.asked.audit is not None]
+        audits = [place for place, item in enumerate(self.askings) if item.audits]
         return self.open[~np.isin(self.asking[self.open - 1], audits)]
 
     def asked(self, ticket: int) -> Asked:
@@ -139,7 +153,7 @@ class Ledger:
     @property
     def fit(self) -> Fit | None:
         """The estimate that holds now, in logs of earlier versions; this version estimates when it replays the log."""
-        return next((item.asked.fit for item in reversed(self.askings) if item.asked.fit is not None), None)
+        return next((item.asked.fit for item in reversed(self.askings) if item.fits), None)
 
 
 def fold(entries: Iterable[Entry], start: Ledger | None = None) -> Ledger:
@@ -226,7 +240,7 @@ class _Work:
     def _apply(self, entry: Entry, payload: Any) -> None:
         match payload:
             case Asked():
-                self._asked(entry.seq, payload)
+                self._asked(entry, payload)
             case Told():
                 self._told(entry.seq, payload)
             case Corrected():
@@ -246,9 +260,19 @@ class _Work:
             case _:
                 raise DamagedError(f"entry {entry.seq} is {entry.kind!r}, which can only come first")
 
-    def _asked(self, seq: int, payload: Asked) -> None:
+    def _asked(self, entry: Entry, payload: Asked) -> None:
         position = len(self.fields["askings"])
-        self.fields["askings"].append(Asking(seq=seq, first=len(self.point) + 1, asked=payload))
+        asking = Asking(
+            seq=entry.seq,
+            first=len(self.point) + 1,
+            count=len(payload.points),
+            phase=payload.phase,
+            audits=payload.audit is not None,
+            fits=payload.fit is not None,
+            text=entry.payload,
+            read=payload,
+        )
+        self.fields["askings"].append(asking)
         self._open(payload.points, position)
 
     def _told(self, seq: int, payload: Told) -> None:

@@ -108,7 +108,7 @@ def _round(known: Knowledge, method: Method, state: State) -> Asked | Waiting:
     """The next round, or what is missing of the present one."""
     ledger, begun = known.ledger, known.round
     if begun is None:
-        choice = method.rule.choose(method.view(state, phase=state.phase))
+        choice = method.choose(state, method.view(state, phase=state.phase))
         return _asked(
             known,
             ROUND,

@@ -13,12 +13,8 @@ from superlevel.study.storage.protocol import Entry, Storage
 class Readable(Storage, Protocol):
     """A storage that reads as far as it can."""
 
-    def readable_names(self) -> list[str]:
-        """The studies that can still be found."""
-        ...
-
-    def readable(self, name: str) -> list[Entry]:
-        """The longest beginning of a log that can be read."""
+    def salvaged(self) -> dict[str, list[Entry]]:
+        """The longest beginning of every log that can be read, by the names of the studies that can still be found."""
         ...
 
 
@@ -34,11 +30,11 @@ class Rescued(NamedTuple):
 
 def rescue(damaged: Readable, new: Storage) -> list[Rescued]:
     """Copy the intact beginning of every log; the damaged store is not changed."""
-    return [_copied(name, damaged, new) for name in damaged.readable_names()]
+    return [_copied(name, found, damaged, new) for name, found in damaged.salvaged().items()]
 
 
-def _copied(name: str, damaged: Readable, new: Storage) -> Rescued:
-    entries, wrong = _intact(damaged.readable(name))
+def _copied(name: str, found: list[Entry], damaged: Readable, new: Storage) -> Rescued:
+    entries, wrong = _intact(found)
     lost = wrong or _missing(name, damaged)
     if not entries:
         return Rescued(name, 0, 0, lost or "nothing of it can be read")

@@ -13,7 +13,6 @@ n           points of the domain, d coordinates each
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 import operator
@@ -26,8 +25,9 @@ import numpy as np
 
 from superlevel.arrays import Array, Mask
 from superlevel.errors import InputError, SuperlevelError
+from superlevel.study.heads import COLUMN
 from superlevel.study.matching import closest, match, shown
-from superlevel.tables import UTF8, Row, comma_remedy, header_faults, length_fault, scan, separator_remedy
+from superlevel.tables import UTF8, Row, comma_remedy, header_faults, length_fault, scan, separator_remedy, write_table
 
 TICKET, VALUE, NOISE, STATUS, REASON, STUDY = COLUMNS = ("ticket", "value", "noise", "status", "reason", "study")
 MEASURED, FAILED = "measured", "failed"
@@ -150,22 +150,23 @@ def blank_sheet(tickets: Sequence[int], points: Array, names: Sequence[str], *, 
     """The text of a sheet to be filled in: one line for each ticket, with the coordinates (m, d) of its point."""
     coordinates = check_names(names)
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([TICKET, *coordinates, VALUE, NOISE, STATUS, REASON, STUDY])
     rows = np.asarray(points, dtype=np.float64).tolist()
-    writer.writerows([int(ticket), *row, "", "", "", "", study] for ticket, row in zip(tickets, rows, strict=True))
+    lines = [[int(ticket), *row, "", "", "", "", study] for ticket, row in zip(tickets, rows, strict=True)]
+    write_table(text, [[TICKET, *coordinates, VALUE, NOISE, STATUS, REASON, STUDY], *lines])
     return text.getvalue()
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names of coordinates without the blanks around them, none of which is that of another column of a sheet."""
     stripped = tuple(name.strip() for name in names)
+    seen: set[str] = set()
     for j, name in enumerate(stripped):
         if name.lower() in COLUMNS:
             remedy = f"give that coordinate another name: a sheet of results has a column {name.lower()}"
             raise InputError(f"names[{j}]", repr(names[j]), remedy)
-        if name in stripped[:j]:
+        if name in seen:
             raise InputError(f"names[{j}]", f"{names[j]!r} again", "give every name once")
+        seen.add(name)
     return stripped
 
 
@@ -227,8 +228,9 @@ def _layout(cells: list[str], coordinates: tuple[str, ...], name: str) -> _Layou
     if faults:
         raise SheetError(name, [Trouble(line=1, column=column, got=got, remedy=r) for column, got, r in faults])
     known = COLUMNS + (coordinates if set(coordinates) <= set(header) else ())
-    places = {column: header.index(column) for column in known if column in header}
-    ignored = tuple(column for column in header if column and column not in places)
+    where = {column: place for place, column in enumerate(header)}
+    places = {column: where[column] for column in known if column in where}
+    ignored = tuple(column for column in header if column and column not in (*places, COLUMN))
     return _Layout(header=header, places=places, ignored=ignored)
 
 
@@ -236,7 +238,8 @@ def _missing(header: list[str], coordinates: tuple[str, ...]) -> Iterator[tuple[
     there = f"the columns are {', '.join(repr(name) for name in header if name)}"
     if VALUE not in header:
         yield VALUE, "missing", f"give the column of what was measured that name ({there})"
-    absent = [name for name in coordinates if name not in header]
+    present = set(header)
+    absent = [name for name in coordinates if name not in present]
     if TICKET not in header and absent == list(coordinates):
         yield TICKET, "missing", f"add a column of tickets, or the coordinates {', '.join(coordinates)} ({there})"
     elif TICKET not in header:

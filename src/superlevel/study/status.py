@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from superlevel.fields import BY_NAME
 from superlevel.kernels import phrase
 from superlevel.study.events import REST, ROUND
+from superlevel.study.heads import head_of
 from superlevel.study.ledger import Asking, Fate, Ledger
 from superlevel.study.storage.protocol import Lease, Note
 
@@ -63,6 +64,8 @@ class Status(BaseModel):
     """Points that are decided to be in each class of the goal, and undecided ones."""
     entries: int
     """Of the log."""
+    head: str
+    """The last of them, as `superlevel study verify --witness` takes it."""
     read: int
     """How many of them the labels are from."""
     fresh: bool
@@ -121,8 +124,9 @@ def _tested(known: Knowledge) -> str:
 def earlier(ledger: Ledger, noted: Note | None) -> Reading | None:
     """The latest that was computed before, unless something was corrected since; None if nothing was."""
     found = []
-    if noted is not None and ledger.revised <= noted.seq <= ledger.length:
-        found += [item for item in [kept(noted)] if item is not None]
+    note = None if noted is None else kept(noted)
+    if note is not None and ledger.revised <= note.entries <= ledger.length:
+        found.append(note)
     if ledger.askings and ledger.askings[-1].asked.seen >= ledger.revised:
         last = ledger.askings[-1]
         found.insert(0 if last.asked.fit else len(found), _planned(last))  # with its estimate it is the later of equals
@@ -139,10 +143,10 @@ def _planned(item: Asking) -> Reading:
 
 
 def kept(noted: Note) -> Reading | None:
-    """What was kept; None where another version did, so that it is computed again."""
+    """What was kept; None where another version did, or it is spoilt, so that it is computed again."""
     try:
         found = Reading.model_validate_json(noted.text)
-    except ValidationError:
+    except (ValidationError, TypeError):
         return None
     return found if found.entries == noted.seq else None
 
@@ -163,6 +167,7 @@ def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Rea
         below=list(groups.values())[-1],
         groups=groups,
         entries=ledger.length,
+        head=str(head_of(ledger)),
         read=known.entries,
         fresh=known.entries >= ledger.changed,
         measurements=fates[Fate.MEASURED],

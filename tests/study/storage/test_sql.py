@@ -46,8 +46,8 @@ class SqlContract(StorageContract):
         assert again.leases("sea") == {0: Lease("ada", 5.0), 1: None, 2: None}
         assert again.noted("sea") == Note(2, "seen")
         assert again.check() == []
-        assert again.readable_names() == ["sea"]
-        assert again.readable("sea") == [entry(1), entry(2)]
+        assert list(again.salvaged()) == ["sea"]
+        assert again.salvaged()["sea"] == [entry(1), entry(2)]
         again.close()
 
     @pytest.mark.parametrize("method", METHODS)
@@ -142,7 +142,7 @@ class SqlContract(StorageContract):
         assert len(storage.read("sea", after=4)) == 2
         (problem,) = storage.check()
         assert "has lost entry 4" in problem
-        assert storage.readable("sea") == [entry(1), entry(2), entry(3)]
+        assert storage.salvaged()["sea"] == [entry(1), entry(2), entry(3)]
         self.execute(storage, "DELETE FROM entries WHERE seq >= 4")
         with pytest.raises(StorageError, match="has lost entry 4"):
             storage.read("sea")

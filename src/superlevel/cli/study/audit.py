@@ -43,9 +43,8 @@ def run(
         float | None,
         typer.Option(help="A label counts as wrong if f is beyond the level by more than this. Default: the study's."),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite a sheet with results that are not told, or another file.")
-    ] = False,
+    force: common.Force = False,
+    sign: common.Sign = None,
     store: common.Store = common.DEFAULT_STORE,
     as_json: common.Json = False,
 ) -> None:
@@ -60,19 +59,19 @@ def run(
     if sheet is not None and size is None:
         raise InputError("--csv", repr(str(sheet)), "say with --size how many places the audit draws")
     if sheet is not None:
-        common.check_writable("--csv", sheet)
-    storage, study = common.opened(store, name)
+        common.check_writable("--csv", sheet, force=True)
+    storage, study = common.opened(store, name, sign=sign)
     console = common.screen(as_json)
     if size is not None:
-        if sheet is not None and not force:
-            check_overwriting(study, sheet)
+        if sheet is not None:
+            check_overwriting(study, sheet, force=force)
         given = as_number("--bound", bound, above=0.0, below=1.0)
         count = None if size.strip().lower() == AUTO else as_count("--size", _whole(size))
         with common.working("computing the map"), common.given_as("--size", delta="--delta", tolerance="--tolerance"):
             tickets = study.audit(count, declared=declared, delta=delta, bound=given, tolerance=tolerance)
         common.say(console, f"the labels are frozen; {len(tickets):,} places were drawn at random: measure all of them")
         if sheet is not None:
-            write_sheet(sheet, tickets, study)
+            write_sheet(sheet, tickets, study, force=force)
             common.say(console, f"wrote {sheet}")
             common.say(console, f"next: fill it in, and {common.command(store, storage, 'study', 'tell', name, sheet)}")
     found = study.accuracy()

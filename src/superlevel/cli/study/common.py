@@ -20,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand
 
+from superlevel import outputs
 from superlevel.arrays import as_number
 from superlevel.errors import InputError, SuperlevelError
 from superlevel.files import file_name
@@ -52,6 +53,20 @@ Worker = Annotated[
     typer.Option(
         "--worker",
         help="Who measures, where several do so from one account at once. Default: you, on this machine.",
+        show_default=False,
+    ),
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Overwrite a file that superlevel did not write, or a sheet with values in it."),
+]
+Sign = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign",
+        envvar="SUPERLEVEL_SIGN",
+        metavar="KEY",
+        help="Sign the entry with this file, which `superlevel study key` made. A signed study needs it.",
         show_default=False,
     ),
 ]
@@ -192,12 +207,20 @@ def storage_of(store: str) -> Storage:
     return open_storage(store)
 
 
-def opened(store: str, name: str, *, worker: str | None = None) -> tuple[Storage, Study]:
+def opened(store: str, name: str, *, worker: str | None = None, sign: Path | None = None) -> tuple[Storage, Study]:
     """A study that is there."""
     storage = storage_of(store)
     from superlevel.study.study import Study  # noqa: PLC0415
 
-    return storage, Study.open(storage, name, worker=me() if worker is None else worker)
+    with given_as("path", sign="--sign"):
+        return storage, Study.open(storage, name, worker=me() if worker is None else worker, sign=sign)
+
+
+def say_head(console: Console, study: Study) -> None:
+    """Where the log stands now: whoever writes it down can find changes later."""
+    from superlevel.study.heads import head_of  # noqa: PLC0415
+
+    say(console, f"head: {head_of(study.ledger)}")
 
 
 def me() -> str:
@@ -341,11 +364,11 @@ def way_out(store: str, storage: Storage, name: str) -> list[str]:
 # ---------------------------------------------------------------------------------------- files
 
 
-def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = ()) -> None:
+def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = (), force: bool = False) -> None:
     """Before anything is computed."""
     if suffixes and path.suffix.lower() not in suffixes:
         raise InputError(field, repr(str(path)), f"end it in {' or '.join(suffixes)}")
-    target = Path(os.path.realpath(path))
+    target = outputs.check(field, path, force=True)
     if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
         raise InputError(field, repr(str(path)), "it cannot be written: name a file of yours")
     try:
@@ -354,3 +377,4 @@ def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = ()) -> N
     except OSError as error:
         remedy = f"it cannot be written ({error.strerror}): name a file in a folder of yours"
         raise InputError(field, repr(str(path)), remedy) from error
+    outputs.check(field, path, force=force)

@@ -18,6 +18,7 @@ def run(
         str | None, typer.Option(metavar="S", help="Its own standard deviation. Default: as it was.")
     ] = None,
     reason: common.Reason,
+    sign: common.Sign = None,
     store: common.Store = common.DEFAULT_STORE,
 ) -> None:
     """Replace the value of a ticket that was told wrongly. The log keeps both.
@@ -26,10 +27,11 @@ def run(
     """
     right = common.number("VALUE", value)
     deviation = None if noise is None else common.number("--noise", noise)
-    _, study = common.opened(store, name)
+    _, study = common.opened(store, name, sign=sign)
     before = common.known_before(study)
     study.correct(ticket, right, noise=deviation, reason=reason)
     console = common.screen()
     common.say(console, f"ticket {ticket} has the value {right!r} now (entry {study.ledger.length:,} of the log)")
+    common.say_head(console, study)
     console.file.flush()
     common.say(console, str(common.decide(study, before)))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from superlevel.study.study import Study
 
 AUTO = "auto"
-OPTIONS = {name: f"--{name}" for name in ("confidence", "rule", "objective", "batch", "seed", *BY_NAME)}
+OPTIONS = {name: f"--{name}" for name in ("confidence", "rule", "objective", "batch", "seed", "sign", *BY_NAME)}
 OPTIONS |= {f"problem_{name}": f"--{name}" for name in BY_NAME}
 """Fields of Python, and the options that give them."""
 CHECKS = "one measurement in ten is at a random place that the model is sure of"
@@ -108,6 +108,7 @@ def run(
     lease: Annotated[
         float, typer.Option(metavar="HOURS", help="How long a suggestion is reserved for the worker who asked for it.")
     ] = 24.0,
+    sign: common.Sign = None,
     store: common.Store = common.DEFAULT_STORE,
     as_json: common.Json = False,
 ) -> None:
@@ -153,6 +154,7 @@ def run(
             seed=seed,
             batch=batch,
             lease=seconds,
+            sign=sign,
         )
         known = study.knowledge
     console = common.screen(as_json)

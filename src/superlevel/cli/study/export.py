@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import typer
 
 from superlevel.cli.study import common
 from superlevel.files import replacing
+from superlevel.tables import write_table
 
 if TYPE_CHECKING:
     from superlevel.study.ledger import Ledger
@@ -44,16 +44,17 @@ def run(
             "JSON line for every entry, with its digest."
         ),
     ] = What.LABELS,
+    force: common.Force = False,
     store: common.Store = common.DEFAULT_STORE,
 ) -> None:
     """Write labels, when they were given, measurements or the log to a file; numbers are exact, and the file is whole.
 
     Example: superlevel study export harbour --out labels.csv
     """
-    common.check_writable("--out", out)
+    common.check_writable("--out", out, force=force)
     storage, study = common.opened(store, name)
     said: list[str] = []
-    with common.working(f"writing {what}"), replacing("--out", out) as beside:
+    with common.working(f"writing {what}"), replacing("--out", out, force=force) as beside:
         match what:
             case What.LABELS:
                 count = _write_labels(study, beside)
@@ -63,8 +64,17 @@ def run(
                 count = _write_measurements(study.ledger, beside)
             case What.LOG:
                 count = _write_log(storage.read(name), beside)
+        if what is not What.LOG:  # whose every line has a digest
+            _add_head(study.ledger, beside)
     for sentence in (f"wrote {common.plural(count, 'line')} of {what} to {out}", *said):
         common.say(common.screen(), sentence)
+
+
+def _add_head(ledger: Ledger, path: Path) -> None:
+    from superlevel.study.heads import headed  # noqa: PLC0415
+
+    table = headed(path.read_bytes().decode(), ledger)  # bytes, so that the ends of lines stay as they are
+    path.write_bytes(table.encode())
 
 
 def _write_labels(study: Study, path: Path) -> int:
@@ -87,9 +97,7 @@ def _write_stopping(study: Study, path: Path) -> tuple[int, list[str]]:
 def _write_measurements(ledger: Ledger, path: Path) -> int:
     names = [f"{name} (coordinate)" if name in BEFORE + AFTER else name for name in ledger.created.names]
     with path.open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow([*BEFORE, *names, *AFTER])
-        writer.writerows(_tickets(ledger))
+        write_table(lines, [[*BEFORE, *names, *AFTER], *_tickets(ledger)])
     return len(ledger.point)
 
 

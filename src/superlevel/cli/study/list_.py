@@ -34,11 +34,11 @@ def run(*, store: common.Store = common.DEFAULT_STORE, as_json: common.Json = Fa
 
 def _summary(storage: Storage, name: str) -> dict[str, Any]:
     """From the log alone."""
-    from superlevel.study.ledger import fold  # noqa: PLC0415  slow to import, and --help needs none of it
+    from superlevel.study import snapshots  # noqa: PLC0415  slow to import, and --help needs none of it
     from superlevel.study.storage.protocol import StorageError  # noqa: PLC0415
 
     try:
-        ledger = fold(storage.read(name))
+        ledger = snapshots.opened(storage, name)
     except StorageError as error:  # one that is damaged hides none of the others
         return {"name": name, "error": str(error)}
     return {

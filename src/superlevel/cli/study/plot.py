@@ -10,6 +10,7 @@ import typer
 from superlevel.cli.study import common
 from superlevel.errors import InputError
 from superlevel.files import replacing
+from superlevel.outputs import metadata
 
 if TYPE_CHECKING:
     from superlevel.report.campaign import Campaign
@@ -28,6 +29,7 @@ def run(
             "labels. The confidences ridge and rips have no model of f, and so no probabilities.",
         ),
     ] = False,
+    force: common.Force = False,
     store: common.Store = common.DEFAULT_STORE,
 ) -> None:
     """Draw what is decided, what was measured and what comes next.
@@ -36,7 +38,7 @@ def run(
 
     Example: superlevel study plot harbour --out harbour.png
     """
-    common.check_writable("--out", out, suffixes=(".png", ".pdf", ".svg"))
+    common.check_writable("--out", out, suffixes=(".png", ".pdf", ".svg"), force=force)
     _, study = common.opened(store, name)
     with common.working("drawing"):
         from superlevel.report.drawing import draw  # noqa: PLC0415  slow to import, and --help needs none of it
@@ -46,8 +48,8 @@ def run(
         if probability:
             _check_probabilities(study, campaign)
         figure = draw_probabilities(campaign) if probability else draw(campaign)
-        with replacing("--out", out) as beside:
-            figure.savefig(beside, dpi=150, bbox_inches="tight")
+        with replacing("--out", out, force=force) as beside:
+            figure.savefig(beside, dpi=150, bbox_inches="tight", metadata=metadata(out))
     common.say(common.screen(), f"wrote {out}")
 
 

@@ -15,6 +15,7 @@ def run(
     name: common.Name,
     *,
     out: Annotated[Path | None, typer.Option(help="Page to write. Default: NAME.html.", show_default=False)] = None,
+    force: common.Force = False,
     store: common.Store = common.DEFAULT_STORE,
 ) -> None:
     """Write one HTML page with everything in it: the map, what comes next and why, how it stopped, what is claimed.
@@ -24,8 +25,9 @@ def run(
     Example: superlevel study report harbour --out harbour.html
     """
     page = Path(f"{file_name(name)}.html") if out is None else out
-    common.check_writable("--out", page, suffixes=(".html", ".htm"))
+    common.check_writable("--out", page, suffixes=(".html", ".htm"), force=force)
     _, study = common.opened(store, name)
-    with common.working("checking everything against the log, and drawing"), replacing("--out", page) as beside:
+    working = common.working("checking everything against the log, and drawing")
+    with working, replacing("--out", page, force=force) as beside:
         study.report(beside)
     common.say(common.screen(), f"wrote {page}")

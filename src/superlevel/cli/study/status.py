@@ -69,4 +69,5 @@ def _rows(status: Status) -> list[tuple[str, str]]:
         *([("fit", status.tested)] if status.tested else []),
         ("began", common.when(status.began)),
         ("last entry", f"{common.when(status.changed)}, number {status.entries:,}"),
+        ("head", status.head),
     ]

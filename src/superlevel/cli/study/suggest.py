@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from superlevel import outputs
 from superlevel.arrays import as_count
 from superlevel.cli.study import common
-from superlevel.errors import InputError, SuperlevelError
+from superlevel.errors import SuperlevelError
 from superlevel.files import replacing
 
 if TYPE_CHECKING:
@@ -37,10 +38,9 @@ def run(
     sheet: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Also write a sheet to be filled in, and told.")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite a sheet with results that are not told, or another file.")
-    ] = False,
+    force: common.Force = False,
     worker: common.Worker = None,
+    sign: common.Sign = None,
     lease: Annotated[
         float | None, typer.Option(metavar="HOURS", help="How long they are reserved for you. Default: as created.")
     ] = None,
@@ -58,18 +58,18 @@ def run(
     wanted = None if count is None else as_count("-n", count)
     seconds = None if lease is None else common.hours("--lease", lease)
     if sheet is not None:
-        common.check_writable("--csv", sheet)
+        common.check_writable("--csv", sheet, force=True)
     who = common.me() if worker is None else worker
-    storage, study = common.opened(store, name, worker=who)
-    if sheet is not None and not force:
-        check_overwriting(study, sheet)
+    storage, study = common.opened(store, name, worker=who, sign=sign)
+    if sheet is not None:
+        check_overwriting(study, sheet, force=force)
     mine = {number for number, held in storage.leases(name).items() if held and held.worker == who}
     with common.working("planning where to measure"):
         tickets = study.ask(wanted, lease=seconds)
         reasons = {reason.ticket: reason for reason in study.reasons()} if tickets else {}
     standing = study.status(fresh=False)
     if sheet is not None and tickets:
-        write_sheet(sheet, tickets, study)
+        write_sheet(sheet, tickets, study, force=force)
     if as_json:
         written = str(sheet) if sheet is not None and tickets else None
         listed = [_as_data(ticket, study.ledger, reasons, ticket.number in mine) for ticket in tickets]
@@ -164,17 +164,11 @@ def _as_data(ticket: Ticket, ledger: Ledger, reasons: Mapping[int, Reason], agai
 # ---------------------------------------------------------------------------------------- the sheet
 
 
-def check_overwriting(study: Study, sheet: Path) -> None:
-    """That nobody's work is lost by writing the file anew; before anything is asked for."""
-    if not sheet.exists() or not sheet.stat().st_size:
-        return
-    filled = _filled(sheet)
-    if filled is None:
-        remedy = "name another file, or overwrite it with --force"
-        raise InputError("--csv", f"{str(sheet)!r}, which is there and no sheet of ours", remedy)
-    if filled and not _is_told(study, sheet, filled):
-        remedy = "tell them first, name another file, or overwrite it with --force"
-        raise InputError("--csv", f"{str(sheet)!r}, which has results in it", remedy)
+def check_overwriting(study: Study, sheet: Path, *, force: bool) -> bool:
+    """That nobody's work is lost by writing the file anew; whether it is overwritten whatever is in it."""
+    may = force or (outputs.look(sheet) is outputs.Found.FILLED and _is_told(study, sheet))
+    outputs.check("--csv", sheet, force=may)
+    return may
 
 
 def _filled(sheet: Path) -> int | None:
@@ -191,20 +185,21 @@ def _filled(sheet: Path) -> int | None:
         return None
 
 
-def _is_told(study: Study, sheet: Path, filled: int) -> bool:
+def _is_told(study: Study, sheet: Path) -> bool:
     """Whether everything in it is in the log: then it may go."""
     try:
         found, results = common.read_results(study, sheet.read_bytes(), str(sheet))
-        return len(results) == filled and not found.ignored and study.check(results).stored == 0
+        return len(results) == _filled(sheet) and not found.ignored and study.check(results).stored == 0
     except (SuperlevelError, OSError):
         return False
 
 
-def write_sheet(sheet: Path, tickets: Tickets, study: Study) -> None:
+def write_sheet(sheet: Path, tickets: Tickets, study: Study, *, force: bool) -> None:
     """A sheet to be filled in."""
+    from superlevel.study.heads import headed  # noqa: PLC0415
     from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
 
     names = study.ledger.created.names
     text = blank_sheet([ticket.number for ticket in tickets], tickets.points, names, study=study.name)
-    with replacing("--csv", sheet) as beside:
-        beside.write_text(text, encoding="utf-8")
+    with replacing("--csv", sheet, force=check_overwriting(study, sheet, force=force)) as beside:
+        beside.write_text(headed(text, study.ledger), encoding="utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +15,7 @@ from rich.console import Console
 
 from superlevel.cli.study import common
 from superlevel.errors import InputError, SuperlevelError
-from superlevel.tables import UTF8, Table, length_fault, scan
+from superlevel.tables import UTF8, Table, length_fault, scan, write_table
 
 if TYPE_CHECKING:
     from superlevel.study.results import Receipt, Result, ResultsError
@@ -49,6 +48,7 @@ def run(
         ),
     ] = False,
     worker: common.Worker = None,
+    sign: common.Sign = None,
     store: common.Store = common.DEFAULT_STORE,
     as_json: common.Json = False,
 ) -> None:
@@ -60,7 +60,7 @@ def run(
 
     Example: superlevel study tell harbour sheet.csv --dry-run
     """
-    storage, study = common.opened(store, name, worker=worker)
+    storage, study = common.opened(store, name, worker=worker, sign=sign)
     console = common.screen(as_json)
     sheet, results = _read(study, file, exported, as_json)
     said = {"study": name, "dry_run": dry_run, "blank": sheet.blank, "ignored": list(sheet.ignored), "mistakes": []}
@@ -73,11 +73,11 @@ def run(
     before = common.known_before(study)
     with _refusing(study, sheet, as_json):
         receipt = study.tell(results, replicates=replicates)
-    _acknowledge(console, receipt)  # before anything is computed, which may be interrupted
+    _acknowledge(console, receipt, study)  # before anything is computed, which may be interrupted
     _remark(console, sheet)
     decided = _decided(study, before, common.command(store, storage, "study", "status", name, "--fresh"))
     if as_json:
-        return common.answer({**said, **asdict(receipt), **asdict(decided)})
+        return common.answer({**said, "head": _head(study), **asdict(receipt), **asdict(decided)})
     common.say(console, str(decided))
     common.say_lines(console, (f"estimated {field}: {value}" for field, value in decided.estimated.items()))
     if decided.tested:
@@ -94,10 +94,17 @@ def run(
     return None
 
 
-def _acknowledge(console: Console, receipt: Receipt) -> None:
+def _acknowledge(console: Console, receipt: Receipt, study: Study) -> None:
     where = "nothing is new" if receipt.entry is None else f"entry {receipt.entry:,} of the log"
     common.say(console, f"{receipt} ({where})")
+    common.say_head(console, study)
     console.file.flush()
+
+
+def _head(study: Study) -> str:
+    from superlevel.study.heads import head_of  # noqa: PLC0415
+
+    return str(head_of(study.ledger))
 
 
 def _remark(console: Console, sheet: Sheet) -> None:
@@ -140,11 +147,9 @@ def _as_sheet(content: bytes, called: str, names: Sequence[str]) -> bytes:
     kept = [place for place, column in enumerate(header) if column not in ELSEWHERE]
     plain = {f"{name} (coordinate)": name for name in names}
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([plain.get(header[place], header[place]) for place in kept])
-    for row in table.rows:
-        counts = row.cells[header.index(FATE)] == MEASURED
-        writer.writerow([row.cells[place] for place in kept] if counts else [])
+    fate = header.index(FATE)
+    lines = ([row.cells[place] for place in kept] if row.cells[fate] == MEASURED else [] for row in table.rows)
+    write_table(text, [[plain.get(header[place], header[place]) for place in kept], *lines])
     return text.getvalue().encode()
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from superlevel.study.ledger import Ledger
     from superlevel.study.storage.protocol import Storage
     from superlevel.study.verification import Verification, Watch
+    from superlevel.study.witnesses import Witness
 
 CONTRADICTED = 1
 STYLES = {"holds": "green", "CONTRADICTED": "bold red"}  # by the word of a verdict
@@ -37,13 +38,31 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="Also check labels that somebody shows: a CSV file as `export` writes it."),
     ] = None,
+    witness: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE|HEAD",
+            help="Also compare with a head that was written down earlier: a report, an export, a sheet, a note, or the "
+            "head itself; once for each.",
+            show_default=False,
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PUBLIC",
+            help="The public key that all entries must be signed with, as `superlevel study key` prints it.",
+            show_default=False,
+        ),
+    ] = None,
     store: common.Store = common.DEFAULT_STORE,
     as_json: common.Json = False,
 ) -> None:
     """Compute every label and every design's bound anew from the log, and test what is assumed against the data.
 
     Prints one page: what is claimed, in which sense, under which assumptions, and what came of each check. The exit
-    code is 0 if nothing speaks against it, and 1 if something does.
+    code is 0 if nothing speaks against it, and 1 if something does. A log that somebody rewrote as a whole is sound in
+    itself: only a head that was written down elsewhere, or a signature, shows that.
 
     Example: superlevel study verify harbour --labels labels.csv
     """
@@ -51,10 +70,11 @@ def run(
     if labels is not None:
         with common.given_as("--labels"):  # a file that cannot be read is said before everything is computed
             read_table(labels)
+    witnesses, public = _given(witness or [], key)
     with _bar() as watch:
         from superlevel.study.verification import verify  # noqa: PLC0415  slow to import
 
-        found = verify(name, storage, watch=watch)
+        found = verify(name, storage, watch=watch, witnesses=witnesses, key=public)
     if labels is not None and found.labels is not None:
         found = replace(found, checks=(*found.checks, _shown(storage, found, found.labels, labels)))
     if as_json:
@@ -64,6 +84,17 @@ def run(
         common.say_lines(common.screen(), common.way_out(store, storage, name) if found.contradicted else ())
     if not found.ok:
         raise typer.Exit(CONTRADICTED)
+
+
+def _given(witnesses: list[str], key: str | None) -> tuple[list[Witness], str | None]:
+    """What it is to be compared with, before everything is computed."""
+    from superlevel.study.signatures import as_public, check_installed  # noqa: PLC0415
+    from superlevel.study.witnesses import witness  # noqa: PLC0415
+
+    with common.given_as("path", witness="--witness", key="--key", sign="--key"):
+        if key is not None:
+            check_installed()
+        return [witness(each) for each in witnesses], None if key is None else as_public(key)
 
 
 @contextmanager
@@ -90,6 +121,7 @@ def _document(found: Verification) -> dict[str, object]:
         "study": found.name,
         "ok": found.ok,
         "contradicted": found.contradicted,
+        "head": None if found.head is None else str(found.head),
         "claim": found.claim,
         "guarantee": found.guarantee,
         "assumptions": dict(found.assumptions),

@@ -6,9 +6,20 @@ import reprlib
 
 from superlevel.errors import InputError
 from superlevel.study.storage.memory import Memory
-from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, Storage, StorageError
+from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, ReplacedError, Storage, StorageError
 
-__all__ = ["Entry", "Lease", "Memory", "Moved", "Note", "Storage", "StorageError", "open_storage", "upgrade"]
+__all__ = [
+    "Entry",
+    "Lease",
+    "Memory",
+    "Moved",
+    "Note",
+    "ReplacedError",
+    "Storage",
+    "StorageError",
+    "open_storage",
+    "upgrade",
+]
 
 
 def open_storage(store: str | Storage) -> Storage:

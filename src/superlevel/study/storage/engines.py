@@ -36,7 +36,9 @@ def make_forgiving_engine(address: Address) -> Engine:
     """One that only reads, and reads a file even if it is shorter than it says or its tables contradict it."""
     if address.path is None:
         return _postgres(address)
-    return _sqlite(address.path, pragmas=("writable_schema = ON", "query_only = ON"))
+    engine = _sqlite(address.path, pragmas=("writable_schema = ON", "query_only = ON"))
+    event.listen(engine, "connect", _take_any_text)
+    return engine
 
 
 def writing(engine: Engine) -> Engine:
@@ -71,6 +73,18 @@ def _opener(path: Path, pragmas: Sequence[str]) -> Callable[[], sqlite3.Connecti
     return connect
 
 
+def _take_any_text(connection: Any, _: object) -> None:
+    """Bytes in place of text that is not UTF-8, so that one such row does not hide the others."""
+    connection.text_factory = _as_text
+
+
+def _as_text(raw: bytes) -> str | bytes:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
 def _begin(connection: Connection) -> None:
     # A transaction that reads and then wants to write fails at once if somebody wrote in between; one that is going to
     # write from its beginning waits its turn.
@@ -95,16 +109,22 @@ def use_write_ahead_log(engine: Engine) -> None:
             cursor.execute("PRAGMA journal_mode")
 
 
+def use_one_file(engine: Engine) -> None:
+    """Turn the write-ahead log off: all of it goes into the file, which then needs no other file beside it."""
+    with closing(engine.raw_connection()) as connection:
+        connection.cursor().execute("PRAGMA journal_mode = DELETE")
+
+
 def _postgres(address: Address) -> Engine:
     try:
         import psycopg  # noqa: F401, PLC0415
     except ImportError as error:
         remedy = f"PostgreSQL needs a driver: pip install 'superlevel[postgres]' ({error})"
         raise InputError("store", repr(address.shown), remedy) from error
-    timeout = {} if "connect_timeout" in address.url.query else {"connect_timeout": _CONNECT_TIMEOUT}
+    _, options = address.url.get_dialect()().create_connect_args(address.url)
     engine = create_engine(
-        address.url,
-        connect_args=timeout,
+        address.url.drivername + "://",  # the address is not in it, because an engine shows its own
+        connect_args={"connect_timeout": _CONNECT_TIMEOUT, **options},
         isolation_level="READ COMMITTED",
         pool_pre_ping=True,
         pool_timeout=LOCK_TIMEOUT,

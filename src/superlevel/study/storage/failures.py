@@ -61,7 +61,8 @@ def explained(address: Address) -> Iterator[None]:
     except (SQLAlchemyError, sqlite3.Error) as error:
         # Chained to the driver's error rather than to SQLAlchemy's, whose text is the whole statement.
         cause = getattr(error, "orig", None) or error
-        raise sentence(address, cause) from cause
+        # A cause that has a secret in it is left out, because whoever prints a traceback prints it too.
+        raise sentence(address, cause) from (cause if address.masked(str(cause)) == str(cause) else None)
 
 
 def sentence(address: Address, cause: BaseException) -> SuperlevelError:
@@ -107,5 +108,4 @@ def _why(address: Address, cause: BaseException) -> str:
         return "text that is not UTF-8"
     diagnosis: Any = getattr(cause, "diag", None)
     words = getattr(diagnosis, "message_primary", None) or str(cause.args[0] if cause.args else type(cause).__name__)
-    line = " ".join(words.split())
-    return line.replace(address.password, "***") if address.password else line
+    return address.masked(" ".join(words.split()))

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 
-from superlevel.study.storage.protocol import Entry, Lease, Moved, Note
-from superlevel.study.storage.refusals import check_entry, check_first, check_text, taken, unknown
+from superlevel.study.storage.protocol import Beside, Entry, Lease, Moved, Note
+from superlevel.study.storage.refusals import check_entry, check_first, check_same, check_text, taken, unknown
 
 
 @dataclass
@@ -16,6 +16,7 @@ class _Study:
     entries: list[Entry]
     tickets: dict[int, Lease | None] = field(default_factory=dict)
     note: Note | None = None
+    snapshot: Note | None = None
 
 
 @dataclass
@@ -73,16 +74,16 @@ class Memory:
                 raise taken(name)
             self._studies[name] = _Study([first])
 
-    def read(self, name: str, *, after: int = 0) -> list[Entry]:
+    def read(self, name: str, *, after: int = 0, head: str | None = None) -> list[Entry]:
         """See `Storage.read`."""
         with self._lock:
-            return self._study(name).entries[max(after, 0) :]
+            return self._study(name, after, head).entries[max(after, 0) :]
 
     @contextmanager
-    def turn(self, name: str, *, after: int) -> Iterator[_Turn]:
+    def turn(self, name: str, *, after: int, head: str | None = None) -> Iterator[_Turn]:
         """See `Storage.turn`."""
         with self._lock:
-            study = self._study(name)
+            study = self._study(name, after, head)
             turn = _Turn(entries=study.entries[max(after, 0) :], length=len(study.entries))
             yield turn
             for addition in turn.additions:  # only now, because anything may have been raised
@@ -108,11 +109,11 @@ class Memory:
         with self._lock:
             return dict(sorted(self._study(name).tickets.items()))
 
-    def note(self, name: str, note: Note) -> None:
+    def note(self, name: str, note: Note, *, head: str | None = None) -> None:
         """See `Storage.note`."""
         check_text("note.text", note.text)
         with self._lock:
-            study = self._study(name)
+            study = self._study(name, note.seq, head)
             if study.note is None or study.note.seq <= note.seq:
                 study.note = note
 
@@ -121,10 +122,33 @@ class Memory:
         with self._lock:
             return self._study(name).note
 
+    def keep_snapshot(self, name: str, snapshot: Note) -> None:
+        """See `Storage.keep_snapshot`."""
+        check_text("snapshot.text", snapshot.text)
+        with self._lock:
+            self._study(name).snapshot = snapshot
+
+    def snapshot(self, name: str) -> Note | None:
+        """See `Storage.snapshot`."""
+        with self._lock:
+            return self._study(name).snapshot
+
+    def beside(self, name: str) -> Beside:
+        """See `Storage.beside`."""
+        with self._lock:
+            study = self._study(name)
+            rows = sorted(study.tickets.items())
+            tickets = [(number, *(lease or (None, None))) for number, lease in rows]
+            return Beside(len(study.entries), tickets, study.note)
+
     def close(self) -> None:
         """Nothing to give back."""
 
-    def _study(self, name: str) -> _Study:
+    def _study(self, name: str, seq: int = 0, head: str | None = None) -> _Study:
+        """A study by its name, whose entry ``seq`` has the digest ``head`` where one is given."""
         if name not in self._studies:
             raise unknown(name, sorted(self._studies))
-        return self._studies[name]
+        study = self._studies[name]
+        digest = study.entries[seq - 1].digest if 0 < seq <= len(study.entries) else None
+        check_same(name, seq, known=head, found=digest)
+        return study

@@ -1,7 +1,8 @@
 """Where logs are kept: an append-only list of entries for each study, and who holds which open ticket.
 
-A storage does not interpret entries. It makes three promises. When a turn has ended, its entries are stored for good.
-Nobody else appends to a log during a turn. No two workers hold the same ticket.
+A storage does not interpret entries. It makes four promises. When a turn has ended, its entries are stored for good.
+Nobody else appends to a log during a turn. No two workers hold the same ticket. Whoever has read a log that was
+restored or replaced since gets a ReplacedError, and stores nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from superlevel.errors import SuperlevelError
+from superlevel.errors import InputError, SuperlevelError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +47,33 @@ class Note(NamedTuple):
     """JSON."""
 
 
+class Beside(NamedTuple):
+    """What a store has of a study beside its entries, as it is there: nothing of it is checked."""
+
+    length: object
+    """How many entries there should be."""
+    tickets: list[tuple[object, object, object]]
+    """Number, worker and end of the lease of every ticket that is open."""
+    note: tuple[object, object] | None
+    """Number of entries and text of the note."""
+
+
 class StorageError(SuperlevelError):
     """The store cannot be used; the sentence says why, and what to do."""
+
+
+class ReplacedError(InputError):
+    """The log is not the one that was read before: somebody restored a backup, or a server lost its last entries."""
+
+    @classmethod
+    def of(cls, name: str, seq: int) -> ReplacedError:
+        """For a process that has read this study up to entry ``seq``."""
+        got = f"{name!r}, whose log was restored or replaced after entry {seq:,} had been read from it"
+        remedy = (
+            "nothing was stored; open the study again (`study.reopen()` in Python), and tell your results since then "
+            "again: those that it has already change nothing"
+        )
+        return cls("study", got, remedy)
 
 
 class Turn(Protocol):
@@ -87,14 +113,19 @@ class Storage(Protocol):
         """A new study, whose log begins with this entry. InputError if the name is taken."""
         ...
 
-    def read(self, name: str, *, after: int = 0) -> list[Entry]:
-        """Entries with seq > after, in order. InputError, with the names there are, if there is no such study."""
+    def read(self, name: str, *, after: int = 0, head: str | None = None) -> list[Entry]:
+        """Entries with seq > after, in order. InputError, with the names there are, if there is no such study.
+
+        ``head`` is the digest of entry ``after`` as the caller knows it. ReplacedError if the log has no such entry, or
+        one with another digest. None: the caller knows none.
+        """
         ...
 
-    def turn(self, name: str, *, after: int) -> AbstractContextManager[Turn]:
+    def turn(self, name: str, *, after: int, head: str | None = None) -> AbstractContextManager[Turn]:
         """Read what is new since entry ``after``, decide, and append, without anybody in between.
 
         Everything is stored when it ends, or nothing if anything is raised. Others wait meanwhile: keep it short.
+        ``head`` as for `read`: it is compared in the same transaction.
         """
         ...
 
@@ -111,12 +142,27 @@ class Storage(Protocol):
         """Every open ticket by its number, ascending, with its lease; None where nobody ever held it."""
         ...
 
-    def note(self, name: str, note: Note) -> None:
-        """Keep this beside the log, in place of what was noted before, unless that is from more entries."""
+    def note(self, name: str, note: Note, *, head: str | None = None) -> None:
+        """Keep this beside the log, in place of what was noted before, unless that is from more entries.
+
+        ``head`` as for `read`: the digest of entry ``note.seq``.
+        """
         ...
 
     def noted(self, name: str) -> Note | None:
         """What was noted last."""
+        ...
+
+    def keep_snapshot(self, name: str, snapshot: Note) -> None:
+        """Keep this beside the log, in place of the snapshot before. A storage may leave it out."""
+        ...
+
+    def snapshot(self, name: str) -> Note | None:
+        """The snapshot that was kept last; None if there is none, or if it cannot be read."""
+        ...
+
+    def beside(self, name: str) -> Beside:
+        """Length, tickets and note as they are stored, for whoever checks them."""
         ...
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Sequence
 
 from superlevel.errors import InputError
-from superlevel.study.storage.protocol import Entry
+from superlevel.study.storage.protocol import Entry, ReplacedError
 
 _SHOWN_NAMES = 20
 
@@ -23,6 +23,12 @@ def unknown(name: str, names: Sequence[str]) -> InputError:
 def taken(name: str) -> InputError:
     """There is a study of this name already."""
     return InputError("name", f"{name!r}, which is taken", "give another name, or open that study")
+
+
+def check_same(name: str, seq: int, *, known: str | None, found: str | None) -> None:
+    """That entry ``seq`` has the digest that the caller knows; ``found`` is None where there is no such entry."""
+    if known is not None and known != found:
+        raise ReplacedError.of(name, seq)
 
 
 def check_first(name: str, first: Entry) -> None:

@@ -1,17 +1,16 @@
-"""What is wrong with a store, and what of it can still be read."""
+"""What is wrong with a store, in sentences."""
 
 from __future__ import annotations
 
+import reprlib
 import shlex
 from collections.abc import Sequence
-from itertools import count, takewhile
+from typing import Any
 
-from sqlalchemy import Connection, RowMapping, select, text
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy import Connection, select, text
 
-from superlevel.study.storage.protocol import Entry, StorageError
-from superlevel.study.storage.refusals import unknown
-from superlevel.study.storage.schema import ENTRIES, STUDIES
+from superlevel.study.storage.protocol import Beside, StorageError
+from superlevel.study.storage.schema import ENTRIES, STUDIES, TICKETS
 from superlevel.study.storage.store import Store
 
 ENTRY = select(ENTRIES.c.seq, ENTRIES.c.kind, ENTRIES.c.at, ENTRIES.c.payload, ENTRIES.c.digest)
@@ -30,6 +29,39 @@ def lost(url: str, name: str, seq: int) -> str:
     """A sentence for an entry that is not there."""
     command = f"superlevel doctor --store {shlex.quote(url)} --rescue NEW_URL"
     return f"{url} has lost entry {seq} of study {name!r}: restore a copy, or rescue what is before it with `{command}`"
+
+
+def is_whole(row: Any) -> bool:
+    """Whether a row of `ENTRY` can be what was written: a damaged page holds anything, a missing one reads as zeros."""
+    texts = (row["kind"], row["at"], row["payload"], row["digest"])
+    return is_number(row["seq"]) and all(isinstance(value, str) and "\0" not in value for value in texts)
+
+
+def is_number(value: object) -> bool:
+    """SQLite keeps whatever it is given, in a column of integers too."""
+    return isinstance(value, int)
+
+
+def strange(url: str, name: object, what: str, value: object) -> str:
+    """A sentence for a row that holds something else than it should."""
+    command = f"superlevel doctor --store {shlex.quote(url)} --rescue NEW_URL"
+    return (
+        f"{url} is damaged ({what} of study {reprlib.repr(name)} is {reprlib.repr(value)}): restore a copy, or rescue "
+        f"what can be read with `{command}`"
+    )
+
+
+def beside(connection: Connection, study: int) -> Beside:
+    """What is stored of a study beside its entries."""
+    noted = select(STUDIES.c.length, STUDIES.c.noted_seq, STUDIES.c.noted).where(STUDIES.c.id == study)
+    length, seq, note = connection.execute(noted).one()
+    held = select(TICKETS.c.number, TICKETS.c.worker, TICKETS.c.until).where(TICKETS.c.study_id == study)
+    rows = connection.execute(held.order_by(TICKETS.c.number))
+    return Beside(
+        length,
+        [(number, worker, until) for number, worker, until in rows],
+        None if seq is None and note is None else (seq, note),
+    )
 
 
 def problems(store: Store) -> list[str]:
@@ -55,6 +87,11 @@ def _miscounted(connection: Connection, url: str) -> list[str]:
     """Studies that do not have the entries that they should."""
     found = []
     for study, name, length in connection.execute(select(STUDIES.c.id, STUDIES.c.name, STUDIES.c.length)).all():
+        if not isinstance(name, str):
+            found.append(strange(url, name, "the name", name))
+        if not is_number(length):
+            found.append(strange(url, name, "the length", length))
+            continue
         seqs = connection.scalars(
             select(ENTRIES.c.seq).where(ENTRIES.c.study_id == study).order_by(ENTRIES.c.seq)
         ).all()
@@ -64,69 +101,3 @@ def _miscounted(connection: Connection, url: str) -> list[str]:
         elif len(seqs) > length:
             found.append(f"{url} has {len(seqs)} entries of study {name!r}, but should have {length}: restore a copy")
     return found
-
-
-def readable(store: Store, name: str) -> list[Entry]:
-    """The longest beginning of a study's log that can be read."""
-    with store.as_it_is() as connection:
-        studies = _studies(connection)
-        if name not in studies:
-            raise unknown(name, sorted(studies))
-        study = studies[name]
-        try:
-            entries = [*connection.execute(ENTRY.where(ENTRIES.c.study_id == study)).mappings()]
-        except DatabaseError:
-            if connection.dialect.name != "sqlite":
-                raise
-            entries = _one_by_one(connection, study)
-    known = {row["seq"]: Entry(**row) for row in entries if _is_whole(row)}
-    return [known[seq] for seq in takewhile(known.__contains__, count(1))]
-
-
-def readable_names(store: Store) -> list[str]:
-    """The studies that can still be found, sorted."""
-    with store.as_it_is() as connection:
-        return sorted(_studies(connection))
-
-
-def _studies(connection: Connection) -> dict[str, int]:
-    """Names and numbers as far as they can be read, without the index on names, which may be what is damaged."""
-    found: list[tuple[object, int]] = []
-    whole = " NOT INDEXED" if connection.dialect.name == "sqlite" else ""
-    try:
-        for name, study in connection.execute(text(f"SELECT name, id FROM studies{whole}")):
-            found.append((name, study))
-    except DatabaseError:
-        if not found:
-            raise
-    return {name: study for name, study in found if isinstance(name, str)}  # a missing page reads as zeros
-
-
-def _one_by_one(connection: Connection, study: int) -> list[RowMapping]:
-    """Every entry that can be read by itself, in the place where SQLite put it, and so without any index."""
-    wanted = ENTRY.where(ENTRIES.c.study_id == study, text("entries.rowid = :place"))
-    direct = wanted.with_hint(ENTRIES, "NOT INDEXED", "sqlite")
-    found: list[RowMapping] = []
-    for place in range(1, _places(connection) + 1):
-        try:
-            found += connection.execute(direct, {"place": place}).mappings()
-        except DatabaseError:
-            continue
-    return found
-
-
-def _places(connection: Connection) -> int:
-    """How many entries there are at most."""
-    bounds = [0]
-    for question in ("SELECT max(rowid) FROM entries NOT INDEXED", "SELECT sum(length) FROM studies NOT INDEXED"):
-        try:
-            bounds.append(connection.scalar(text(question)) or 0)
-        except DatabaseError:
-            continue
-    return max(bounds)
-
-
-def _is_whole(row: RowMapping) -> bool:
-    """Whether it can be what was written: a damaged page may hold anything, and a missing one reads as zeros."""
-    texts = (row["kind"], row["at"], row["payload"], row["digest"])
-    return isinstance(row["seq"], int) and all(isinstance(value, str) and "\0" not in value for value in texts)

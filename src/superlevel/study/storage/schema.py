@@ -55,3 +55,14 @@ TICKETS = Table(
     Column("worker", Text),
     Column("until", Float),
 )
+
+CACHES = MetaData()
+"""Tables that are made when they are first needed: a store without them is complete, and older versions ignore them."""
+
+SNAPSHOTS = Table(
+    "snapshots",
+    CACHES,
+    Column("study_id", Integer, primary_key=True, autoincrement=False),
+    Column("seq", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+)

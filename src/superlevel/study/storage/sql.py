@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    inspect,
     literal,
     or_,
     select,
@@ -27,11 +29,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from superlevel.study.storage import repair
+from superlevel.study.storage import repair, salvage
 from superlevel.study.storage.address import parse
-from superlevel.study.storage.protocol import Entry, Lease, Moved, Note, StorageError
-from superlevel.study.storage.refusals import check_entry, check_first, check_text, taken, unknown
-from superlevel.study.storage.schema import ENTRIES, FORMAT, STUDIES, TICKETS
+from superlevel.study.storage.protocol import Beside, Entry, Lease, Moved, Note, StorageError
+from superlevel.study.storage.refusals import check_entry, check_first, check_same, check_text, taken, unknown
+from superlevel.study.storage.schema import ENTRIES, FORMAT, SNAPSHOTS, STUDIES, TICKETS
 from superlevel.study.storage.store import Store
 
 
@@ -72,6 +74,11 @@ class Sql:
         self._store = Store(parse(url))
 
     @property
+    def store(self) -> Store:
+        """The database."""
+        return self._store
+
+    @property
     def url(self) -> str:
         """See `Storage.url`."""
         return self._store.address.shown
@@ -93,14 +100,26 @@ class Sql:
                 raise taken(name)
             _insert_entry(connection, study, first)
 
-    def read(self, name: str, *, after: int = 0) -> list[Entry]:
+    def read(self, name: str, *, after: int = 0, head: str | None = None) -> list[Entry]:
         """See `Storage.read`."""
         with self._store.reading() as connection:
-            return self._entries(connection, name, self._find(connection, name), after)
+            return self._entries(connection, name, self._find(connection, name), after, head)
 
-    def _entries(self, connection: Connection, name: str, study: _Study, after: int) -> list[Entry]:
-        chosen = repair.ENTRY.where(ENTRIES.c.study_id == study.id, ENTRIES.c.seq > after)
-        entries = [Entry(**row) for row in connection.execute(chosen.order_by(ENTRIES.c.seq)).mappings()]
+    def _entries(
+        self, connection: Connection, name: str, study: _Study, after: int, head: str | None = None
+    ) -> list[Entry]:
+        # The entry that is known comes with the new ones: one statement sees one state, on a server too.
+        chosen = repair.ENTRY.where(ENTRIES.c.study_id == study.id, ENTRIES.c.seq > after - (head is not None))
+        rows = connection.execute(chosen.order_by(ENTRIES.c.seq)).mappings().all()
+        for row in rows:
+            if not repair.is_whole(row):
+                raise StorageError(
+                    repair.strange(self.url, name, f"entry {reprlib.repr(row['seq'])}", tuple(row.values()))
+                )
+        entries = [Entry(**row) for row in rows]
+        known = [entry.digest for entry in entries if entry.seq == after]
+        check_same(name, after, known=head, found=known[0] if known else None)
+        entries = entries[len(known) :]
         # Somebody may have appended since the length was read; but there is never less than it says.
         lost = repair.first_gap([entry.seq for entry in entries], after=max(after, 0), length=study.length)
         if lost is not None:
@@ -108,11 +127,11 @@ class Sql:
         return entries
 
     @contextmanager
-    def turn(self, name: str, *, after: int) -> Iterator[_Turn]:
+    def turn(self, name: str, *, after: int, head: str | None = None) -> Iterator[_Turn]:
         """See `Storage.turn`."""
         with self._store.writing() as connection:
             study = self._find(connection, name, lock=True)
-            entries = self._entries(connection, name, study, after)
+            entries = self._entries(connection, name, study, after, head)
             yield _Turn(connection=connection, study=study, entries=entries)
 
     # ------------------------------------------------------------------------------------------- tickets
@@ -145,11 +164,13 @@ class Sql:
 
     # ------------------------------------------------------------------------------------------- notes
 
-    def note(self, name: str, note: Note) -> None:
+    def note(self, name: str, note: Note, *, head: str | None = None) -> None:
         """See `Storage.note`."""
         check_text("note.text", note.text)
         with self._store.writing() as connection:
-            study = self._find(connection, name)
+            study = self._find(connection, name, lock=True)
+            digest = select(ENTRIES.c.digest).where(ENTRIES.c.study_id == study.id, ENTRIES.c.seq == note.seq)
+            check_same(name, note.seq, known=head, found=connection.scalar(digest))
             older = or_(STUDIES.c.noted_seq.is_(None), STUDIES.c.noted_seq <= note.seq)
             replaced = update(STUDIES).where(STUDIES.c.id == study.id, older)
             connection.execute(replaced.values(noted_seq=note.seq, noted=note.text))
@@ -162,6 +183,31 @@ class Sql:
             seq, text = connection.execute(chosen).one()
             return None if seq is None else Note(seq, text)
 
+    def keep_snapshot(self, name: str, snapshot: Note) -> None:
+        """See `Storage.keep_snapshot`. Makes the table of snapshots if there is none."""
+        check_text("snapshot.text", snapshot.text)
+        with self._store.writing() as connection:
+            study = self._find(connection, name)
+            SNAPSHOTS.create(connection, checkfirst=True)
+            connection.execute(delete(SNAPSHOTS).where(SNAPSHOTS.c.study_id == study.id))
+            connection.execute(insert(SNAPSHOTS), {"study_id": study.id, "seq": snapshot.seq, "text": snapshot.text})
+
+    def snapshot(self, name: str) -> Note | None:
+        """See `Storage.snapshot`."""
+        with self._store.reading() as connection:
+            study = self._find(connection, name)
+            if not inspect(connection).has_table(SNAPSHOTS.name):
+                return None
+            chosen = select(SNAPSHOTS.c.seq, SNAPSHOTS.c.text).where(SNAPSHOTS.c.study_id == study.id)
+            row = connection.execute(chosen).first()
+            return Note(*row) if row and repair.is_number(row.seq) and isinstance(row.text, str) else None
+
+    def beside(self, name: str) -> Beside:
+        """See `Storage.beside`."""
+        with self._store.reading() as connection:
+            study = self._find(connection, name)
+            return repair.beside(connection, study.id)
+
     # ------------------------------------------------------------------------------------------- the store itself
 
     def close(self) -> None:
@@ -172,13 +218,9 @@ class Sql:
         """What is wrong with the store, a sentence each; empty if nothing is."""
         return repair.problems(self._store)
 
-    def readable_names(self) -> list[str]:
-        """Of the studies that can still be found in a damaged store, sorted."""
-        return repair.readable_names(self._store)
-
-    def readable(self, name: str) -> list[Entry]:
-        """What can still be read of a study in a damaged store: its first entries, as far as there is no gap."""
-        return repair.readable(self._store, name)
+    def salvaged(self) -> dict[str, list[Entry]]:
+        """What can still be read of a damaged store: the first entries of every study, as far as there is no gap."""
+        return salvage.salvaged(self._store)
 
     def upgrade(self) -> None:
         """Change the tables that an older version made into those of this one."""
@@ -191,6 +233,9 @@ class Sql:
         row = connection.execute(chosen.with_for_update(key_share=True) if lock else chosen).one_or_none()
         if row is None:
             raise unknown(name, _names(connection))
+        for column, value in (("number", row.id), ("length", row.length), ("format", row.format)):
+            if not repair.is_number(value):
+                raise StorageError(repair.strange(self.url, name, f"the {column}", value))
         if row.format > FORMAT:
             remedy = "get that version with `pip install --upgrade superlevel`"
             raise StorageError(f"study {name!r} of {self.url} was written by a newer version of superlevel: {remedy}")
@@ -198,7 +243,8 @@ class Sql:
 
 
 def _names(connection: Connection) -> list[str]:
-    return sorted(connection.scalars(select(STUDIES.c.name)))  # databases have alphabets of their own
+    found = connection.scalars(select(STUDIES.c.name))
+    return sorted(name for name in found if isinstance(name, str))  # databases have alphabets of their own
 
 
 def _insert_entry(connection: Connection, study: int, entry: Entry) -> None:

@@ -49,6 +49,21 @@ class Store:
                 yield connection
 
     @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A transaction that only reads, and sees one state of the store, on a server too."""
+        with explained(self.address):
+            engine = self._prepared()
+            if self.address.path is None:
+                engine = engine.execution_options(isolation_level="REPEATABLE READ")
+            with engine.begin() as connection:
+                yield connection
+
+    @property
+    def engine(self) -> Engine:
+        """Of this process."""
+        return self._engine()
+
+    @contextmanager
     def as_it_is(self) -> Iterator[Connection]:
         """A connection that reads whatever is there, which may be damaged."""
         engine = make_forgiving_engine(self.address)

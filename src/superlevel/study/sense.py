@@ -1,0 +1,36 @@
+"""Whether a log whose digests are right says what some version can have written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from superlevel.study.events import RESCUE, Certified, DamagedError
+from superlevel.study.ledger import Ledger
+from superlevel.study.telling import LARGEST
+
+
+def check_sense(ledger: Ledger) -> None:
+    """Raise a DamagedError that names the first entry with points, values or designs that cannot be."""
+    sizes = sorted({len(row) for row in ledger.created.points})
+    if len(sizes) != 1 or sizes[0] != len(ledger.created.names):
+        counted = " and ".join(map(str, sizes)) or "no"
+        raise _nonsense(1, f"points with {counted} coordinates for {len(ledger.created.names)} names")
+    for item in ledger.askings:
+        if item.asked.design is not None:
+            _check_design(item.asked.design, ledger, item.seq)
+    for column, what in ((ledger.value, "a value"), (ledger.noise, "a standard deviation")):
+        large = np.flatnonzero(np.abs(column) >= LARGEST)
+        if len(large):
+            size = f"{what} of {column[large[0]]:g} for ticket {large[0] + 1}; `tell` takes less than {LARGEST:g}"
+            raise _nonsense(int(ledger.told[large[0]]), size)
+
+
+def _check_design(design: Certified, ledger: Ledger, seq: int) -> None:
+    """No axis is longer than there are labels: arrays of any size could be asked for. What fits is checked later."""
+    for array, what in ((design.weights, "a design"), (design.dual, "a dual")):
+        if any(size > ledger.labels for size in array.shape):
+            raise _nonsense(seq, f"{what} of shape {array.shape} for {ledger.n} points")
+
+
+def _nonsense(seq: int, what: str) -> DamagedError:
+    return DamagedError(f"entry {seq} has {what}; {RESCUE}")
