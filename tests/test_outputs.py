@@ -156,6 +156,7 @@ VERBS: dict[str, tuple[object, ...]] = {
     "map.pdf": ("study", "plot", "harbour", "--out"),
     "map.svg": ("study", "plot", "harbour", "--out"),
     "page.html": ("study", "report", "harbour", "--out"),
+    "claim.json": ("study", "certificate", "harbour", "--out"),
     "next.csv": ("study", "suggest", "harbour", "--csv"),
     "audit.csv": ("study", "audit", "harbour", "--size", 3, "--csv"),
     "plan.csv": ("plan", "guess.csv", "--guess", "f", "--threshold", 2.5, "--noise", 0.5, "--norm", 5, "--out"),

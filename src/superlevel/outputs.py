@@ -32,7 +32,12 @@ _MARKS = {
     b"<?xml": f"<dc:title>{MARK}</dc:title>".encode(),
     b"<!DOCTYPE html>": GENERATOR.encode(),
 }
-_BEGINS = (b'{"seq": 1, "kind": "created", ', b'{\n  "figure": ')  # a log, and the claims of a figure
+_BEGINS = (  # a log, the claims of a figure, a certificate, and its verifier
+    b'{"seq": 1, "kind": "created", ',
+    b'{\n  "figure": ',
+    b'{"format": 1, "head": {"entries": ',
+    b'"""Check a certificate of superlevel. ',
+)
 _SHEET = re.compile(r"ticket,.+,value,noise,status,reason(,study)?(,log head)?")
 _MEASUREMENTS = re.compile(r"ticket,.+,value,noise,fate,late,reason,told(,log head)?")
 _TABLES = tuple(

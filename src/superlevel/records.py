@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -199,6 +199,11 @@ class Belief(Protocol):
     @property
     def contradicted(self) -> bool:
         """Whether the measurements rule out what the bounds rest on, so that nothing may be declared."""
+        ...
+
+    @property
+    def hints(self) -> Mapping[str, Any]:
+        """What makes the bounds quick to compute again from the log: plain numbers, for a certificate."""
         ...
 
     @property

@@ -19,9 +19,10 @@ computed from all measurements whenever it is asked for. Five things keep its in
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
@@ -71,6 +72,7 @@ class EstimatedBelief:
 
     contradicted: ClassVar[bool] = False
     sources: ClassVar[None] = None
+    hints: ClassVar[Mapping[str, Any]] = {}
 
     # ------------------------------------------------------------------------------------ estimates
 

@@ -15,9 +15,10 @@ once they are given is the method's choice.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -51,6 +52,11 @@ class Width(Protocol):
         """What the half-widths get on top, (n,) or one number: misspecification."""
         ...
 
+    @property
+    def hints(self) -> Mapping[str, Any]:
+        """What a verifier needs besides the measurements to compute them."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Constant:
@@ -59,6 +65,8 @@ class Constant:
     value: float
     misspecification: float = 0.0
     """h"""
+
+    hints: ClassVar[Mapping[str, Any]] = {}
 
     def at(self, _posterior: GaussianPosterior, /) -> float:
         return self.value
@@ -75,6 +83,8 @@ class ByRate:
     levels: tuple[float, ...]
     tolerance: float
     misspecification: float
+
+    hints: ClassVar[Mapping[str, Any]] = {}
 
     def at(self, posterior: GaussianPosterior, /) -> float:
         distances = np.abs(posterior.mean - np.array(self.levels)[:, None]) + self.tolerance
@@ -142,6 +152,10 @@ class GaussianBelief(CompleteBelief):
         if not found.roughness:
             return np.zeros(len(found.mean))
         return np.asarray(1 / (1 / found.roughness + found.weights))
+
+    @property
+    def hints(self) -> Mapping[str, Any]:
+        return self.widths.hints
 
     @property
     def width(self) -> float:

@@ -22,10 +22,10 @@ is declared from then on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -105,6 +105,10 @@ class RidgeBelief(CompleteBelief):
     @property
     def contradicted(self) -> bool:
         return bool(self.contradictions)
+
+    @property
+    def hints(self) -> Mapping[str, Any]:
+        return {"pivots": self.setting.features.pivots.tolist()}
 
     @property
     def posterior(self) -> GaussianPosterior:

@@ -6,9 +6,10 @@ when the round was planned. Nothing is assumed of the noise but its variance.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -69,6 +70,10 @@ class RipsBelief(CompleteBelief):
             sums = np.bincount(self.plan.indices, self.measured, len(counts))
             np.divide(sums, counts, out=means, where=counts > 0)
         return counts / np.maximum(sigma, np.finfo(float).tiny) ** 2, means
+
+    @property
+    def hints(self) -> Mapping[str, Any]:
+        return {"pivots": self.setting.features.pivots.tolist()}
 
     @property
     def posterior(self) -> GaussianPosterior:

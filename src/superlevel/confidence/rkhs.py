@@ -4,22 +4,24 @@ With mu and sigma_t of the Gaussian posterior whose noise variance is sigma^2, f
 probability 1 - delta,
 
     |f(x) - mu_t(x)|  <=  (S + sqrt(2 (Gamma_t + log(1 / delta)))) sigma_t(x),
-    Gamma_t  >=  1/2 log det(I + K_t / sigma^2),   K_t of any t points.
+    Gamma_t  >=  1/2 log det(I + W^1/2 K_t W^1/2),   W = diag(1 / sigma_i^2) of the t measurements.
 
 (Abbasi-Yadkori 2012, Online Learning for Linearly Parametrized Control Problems, chapter 3; Chowdhury and Gopalan
 2017, ICML, Theorem 2, has another 1 under the root, the price of a regulariser above 1.) Gamma_t is bounded through
 the rank r of the kernel on the points, to rounding, and its largest k(x, x) = L^2, by concavity of the logarithm
 (Srinivas et al. 2010, Theorem 5, for the linear kernel):
 
-    Gamma_t = r / 2 log(1 + t L^2 / (r sigma^2)),     r replaced by t while t is smaller.
+    Gamma_t = r / 2 log(1 + L^2 sum_i sigma_i^-2 / r),     r replaced by t while t is smaller.
 
-A misspecification of at most h adds h at x itself, and h sqrt(t) / sigma times sigma_t(x) through the measurements.
+Each measurement counts with its own sigma_i. A misspecification of at most h adds h at x itself, and
+h (sum_i sigma_i^-2)^1/2 sigma_t(x) through the measurements.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,22 +44,29 @@ class RkhsWidth:
     largest: float
     """L^2"""
     noise: float
-    """The smallest sigma of a point: each measurement tells at most L^2 / sigma^2."""
+    """The smallest sigma of a point."""
     delta: float
     misspecification: float
     """h"""
 
+    @property
+    def hints(self) -> Mapping[str, Any]:
+        return {"rank": self.rank}
+
     def information(self, count: int) -> float:
-        """Gamma_t for t = count."""
+        """Gamma_t for t = count measurements of this noise."""
         rank = min(self.rank, max(count, 1))
         return rank / 2 * float(np.log1p(count * self.largest / (rank * self.noise**2)))
 
     def at(self, posterior: GaussianPosterior, /) -> float:
-        return self.norm + float(np.sqrt(2 * (self.information(posterior.count) - np.log(self.delta))))
+        count, total = posterior.count, float(posterior.weights.sum())
+        # Measurements may have a sigma of their own. This sigma tells as much in all: count / sigma^2 = total.
+        told = replace(self, noise=float(np.sqrt(count / total))) if count else self
+        return self.norm + float(np.sqrt(2 * (told.information(count) - np.log(self.delta))))
 
     def extra(self, posterior: GaussianPosterior, /) -> Array:
-        """h (1 + sqrt(t) sigma_t(x) / sigma)"""
-        spread = np.sqrt(posterior.count) / self.noise
+        """h (1 + sqrt(sum of 1 / sigma^2) sigma_t(x))"""
+        spread = np.sqrt(posterior.weights.sum())
         return np.asarray(self.misspecification * (1 + spread * posterior.deviation))
 
 

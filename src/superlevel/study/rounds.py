@@ -7,8 +7,10 @@ by a new one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
@@ -69,17 +71,38 @@ def told(method: Method, state: State, ledger: Ledger) -> tuple[State, tuple[Inf
     """What the rounds decide, what each showed, and how many of them are over: told, or passed over."""
     infos: list[Info] = []
     over = 0
-    for each in rounds(ledger):
+    for each in _steps(method, state, ledger):
+        state, over = each.state, each.over
+        infos += [] if each.info is None else [each.info]
+    return state, tuple(infos), over
+
+
+def states(method: Method, state: State, ledger: Ledger) -> Iterator[State]:
+    """The state after each round that was told."""
+    return (each.state for each in _steps(method, state, ledger) if each.info is not None)
+
+
+class _Step(NamedTuple):
+    """The state after a round that is over."""
+
+    state: State
+    info: Info | None
+    """None where the round was passed over."""
+    over: int
+    """Rounds that are over."""
+
+
+def _steps(method: Method, state: State, ledger: Ledger) -> Iterator[_Step]:
+    for over, each in enumerate(rounds(ledger), start=1):
         if state.stop is not None:  # by what was corrected since: nothing was left to ask
-            break
+            return
+        info = None
         if each.asking.asked.undecided == fingerprint(state.undecided):
             choice, at = each.choice(ledger), each.measured(ledger)
             if len(at) < choice.counts.sum():
-                break
+                return
             state, info = method.update(state, _batch(method.planned(state, choice), ledger, at))
-            infos.append(info)
-        over += 1
-    return state, tuple(infos), over
+        yield _Step(state, info, over)
 
 
 def _batch(plan: Plan, ledger: Ledger, at: Indices) -> Batch:

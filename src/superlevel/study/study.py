@@ -444,6 +444,13 @@ class Study:
             beside.write_text(text, encoding="utf-8")
         return written
 
+    def certificate(self) -> dict[str, Any]:
+        """What this study proves, as data that a stranger can check without this library (docs/certificate.md)."""
+        from superlevel.study.certificate import certificate  # noqa: PLC0415
+
+        known = self.knowledge
+        return certificate(self.log()[: known.ledger.length], known)
+
     def verify(self, *, watch: Any = None, witnesses: Sequence[str] = (), key: str | None = None) -> Verification:
         """Recompute every label and every design's bound from the log, and hold the assumptions against the data.
 
