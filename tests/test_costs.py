@@ -6,14 +6,15 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import superlevel as sl
-from superlevel import costs
-from superlevel.averaging import candidates
+from superlevel import costs, design
+from superlevel.averaging import Data, average, candidates
 from superlevel.costs import Cost
 from superlevel.errors import CostWarning, InputError
 from superlevel.features import embed
@@ -29,6 +30,29 @@ def test_the_cost_of_features_grows_with_points_and_with_the_square_of_their_num
     assert 3.0 < larger.seconds / small.seconds < 4.0
     assert costs.of_features(2000, 2, 1000).seconds == pytest.approx(2 * small.seconds)
     assert costs.of_features(2000, 2, 1000).bytes == pytest.approx(2 * small.bytes)
+
+
+def test_the_memory_of_features_is_that_of_their_array_where_points_are_many() -> None:
+    assert costs.of_features(10**6, 2, 1000).bytes == pytest.approx(8e9, rel=0.02)
+
+
+@pytest.mark.slow
+def test_features_take_as_much_memory_as_is_said() -> None:
+    """In a process of its own: the largest amount of memory that a process had is all that the system says."""
+    pytest.importorskip("resource")
+    program = """
+import resource, sys
+import numpy as np
+from sklearn.gaussian_process.kernels import Matern
+from superlevel.features import embed
+points = np.random.default_rng(0).random((40_000, 2))
+most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+before = most()
+embed(Matern(0.1, nu=1.5), points, tol=0, max_rank=1500)
+print(most() - before)
+"""
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert float(made.stdout) == pytest.approx(costs.of_features(40_000, 2, 1500).bytes, rel=0.15)
 
 
 def test_a_kernel_on_many_points_is_notable_and_on_few_is_not() -> None:
@@ -69,6 +93,65 @@ def test_the_intervals_of_very_many_pairs_are_announced(monkeypatch: pytest.Monk
     problem = sl.Problem(sl.Domain(LINE[::4], SMOOTH), goal=sl.FractionOfMax(0.1), noise=0.1)
     with pytest.warns(CostWarning, match="all pairs of 300 points take"):
         sl.methods.make("milk", problem)
+
+
+def test_a_design_of_many_arms_with_many_features_is_notable_and_of_few_is_not() -> None:
+    assert costs.of_design((100_000, 1500), (100_000,), (3000, 6000)).notable
+    assert not costs.of_design((10_000, 300), (10_000,), (700, 1200)).notable
+
+
+def test_a_design_for_pairs_costs_more_than_one_for_points() -> None:
+    points, pairs = (costs.of_design((3000, 100), shape, (700, 700)) for shape in ((3000,), (3000, 3000)))
+    assert pairs.seconds > points.seconds
+
+
+@pytest.mark.parametrize("method", [design.InteriorPoint(), design.FrankWolfe(iterations=5)])
+def test_a_design_that_takes_long_is_announced(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    arms = np.random.default_rng(0).normal(size=(60, 4))
+    quiet = design.solve(arms, ridge=0.1, method=method)
+    monkeypatch.setattr(costs, "LARGE", 1e3)
+    with pytest.warns(CostWarning, match="an optimal design for 60 arms with 4 features take about .* fewer arms"):
+        said = design.solve(arms, ridge=0.1, method=method)
+    assert said.value == quiet.value
+
+
+def test_a_design_that_does_not_fit_into_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "memory", lambda: 1e3)
+    with pytest.raises(InputError, match="arms is too large for this machine"):
+        design.solve(np.eye(20), ridge=0.1)
+
+
+def test_predictions_by_many_kernels_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = np.random.default_rng(0).random((50, 2))
+    problem = sl.Problem(sl.Domain(points), goal=sl.Threshold(0.5), fit=("kernel", "noise", "mean"))
+    at = np.arange(20)
+    data = Data(points=at, values=points[at, 0], noise=np.full(20, np.nan))
+    found = average(problem, data)
+    monkeypatch.setattr(costs, "LARGE", 1e3)
+    with pytest.warns(
+        CostWarning, match=r"predictions of 50 points from 20 measured ones by \d+ estimated kernels take"
+    ):
+        found.predict(np.arange(50))
+
+
+def test_predictions_from_many_measurements_are_notable_and_from_few_are_not() -> None:
+    assert costs.of_prediction(100_000, 2, 1000, 24).notable
+    assert not costs.of_prediction(20_000, 2, 400, 24).notable
+
+
+def test_a_round_with_many_directions_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = sl.Problem(sl.Domain(LINE[::60], SMOOTH), goal=sl.FractionOfMax(0.2), noise=0.1, bound=1.0, ridge=1e-3)
+    method = sl.methods.make("milk", problem, confidence="rips")
+    state = method.init(seed=0)
+    plan = method.ask(state)
+    monkeypatch.setattr(costs, "LARGE", 1e4)
+    with pytest.warns(CostWarning, match=r"robust means of \d+ directions from \d+ measured points take"):
+        method.tell(state, plan, np.ones(len(plan.indices)))
+
+
+def test_a_round_on_many_points_is_notable_and_on_few_is_not() -> None:
+    assert costs.of_round(2000, directions=2000**2, measured=1000).notable
+    assert not costs.of_round(1000, directions=1000, measured=900).notable
 
 
 def test_the_machine_says_how_much_memory_it_has() -> None:

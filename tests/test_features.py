@@ -20,6 +20,7 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
+from superlevel import features
 from superlevel.errors import InputError
 from superlevel.features import Features, embed, tolerance
 
@@ -294,3 +295,16 @@ def test_a_tolerance_needs_a_ridge_and_a_gap(ridge: float, rtol: float, sentence
 def test_a_tolerance_grows_with_the_ridge_and_the_gap(ridge: float) -> None:
     assert tolerance(2 * ridge, 0.01) == pytest.approx(2 * tolerance(ridge, 0.01))
     assert tolerance(ridge, 0.02) == pytest.approx(2 * tolerance(ridge, 0.01))
+
+
+@kernels
+def test_the_features_do_not_depend_on_how_many_points_are_computed_together(
+    kernel: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = points(120)
+    together = embed(kernel, at, tol=1e-6 * float(kernel.diag(at).max()))
+    monkeypatch.setattr(features, "PART", 50)
+    apart = embed(kernel, at, tol=1e-6 * float(kernel.diag(at).max()))
+    np.testing.assert_array_equal(apart.pivots, together.pivots)
+    np.testing.assert_allclose(apart.array, together.array, rtol=0, atol=1e-7 * np.abs(together.array).max())
+    check(apart, kernel, at, tol=1e-6 * float(kernel.diag(at).max()))

@@ -15,7 +15,7 @@ from superlevel.errors import InputError
 from superlevel.files import file_name, replacing, whole
 from superlevel.outputs import Found
 from superlevel.reproduce import outcome as figures
-from superlevel.study import Study
+from superlevel.study import Study, backup
 from tests.cli.study.terminal import GIVEN, Terminal, fill, read, terminal, write  # noqa: F401
 
 HEADER = "ticket,east,north,value,noise,status,reason,study\n"
@@ -123,6 +123,21 @@ def test_a_link_to_elsewhere_is_not_followed(tmp_path: Path, there: bool) -> Non
     with replacing("--out", tmp_path / "also" / "new.csv") as beside:
         beside.write_text("new")
     assert (tmp_path / "here" / "new.csv").read_text() == "new"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("force", [False, True])
+def test_a_pipe_or_a_device_is_neither_read_nor_replaced(tmp_path: Path, force: bool) -> None:
+    """To read a pipe would wait for ever, and whoever may replace /dev/null would break the machine."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    with (
+        pytest.raises(InputError, match="it is a device or a pipe"),
+        replacing("--out", tmp_path / "pipe.csv", force=force),
+    ):
+        pass
+    with pytest.raises(InputError, match="which is a device or a pipe"):
+        backup(f"sqlite:///{tmp_path / 'a.db'}", tmp_path / "pipe.csv", force=force)
+    assert (tmp_path / "pipe.csv").is_fifo()
 
 
 def test_every_study_has_a_file_of_its_own() -> None:

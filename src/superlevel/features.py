@@ -26,6 +26,7 @@ from superlevel.errors import InputError
 from superlevel.one_thread import one_thread
 
 CANDIDATES = 96  # points looked at together for the next pivots
+PART = costs.PART
 CLOSE, ROUNDING = 1e-12, 1e-28  # squared lengths of a pair, relative to its parts', that may be, and are, none
 PROBED, SATURATED = 1000, 0.5  # points whose features show how many all need, if they are fewer than this part
 INSTEAD = "give fewer points or a smoother kernel, or leave the kernel out: it is then estimated, without features"
@@ -113,36 +114,38 @@ def _pivoted_cholesky(kernel: Any, points: Array, tol: float, limit: int) -> Fea
     _check_residuals(kernel, residuals, scale=float(np.abs(residuals).max()))
     scale = float(residuals.max())
     stop = max(tol, len(points) * np.finfo(float).eps * scale)  # below this there is only rounding
-    columns = np.empty((len(points), 64), order="F")
+    known = _Known(len(points))
     pivots: list[int] = []
     while len(pivots) < limit and (largest := float(residuals.max())) > stop:
-        known = columns[:, : len(pivots)]
         chosen, among, factor = _next_pivots(kernel, points, known, residuals, max(stop, FRACTION * largest))
         room = slice(limit - len(pivots))
         chosen, among, factor = chosen[room], among[room, room], factor[room, room]
-        fresh = np.asfortranarray(kernel(points, points[chosen]), dtype=np.float64)
-        fresh[chosen] = among  # WhiteKernel leaves its diagonal out of k(X, Y)
-        fresh = blas.dgemm(-1.0, known, known[chosen], beta=1.0, c=fresh, trans_b=1, overwrite_c=1)
-        fresh = blas.dtrsm(1.0, factor, fresh, side=1, lower=1, trans_a=1, overwrite_b=1)
-        residuals -= np.einsum("ij,ij->i", fresh, fresh)
+        at_pivots = known.at(chosen)
+        for part, rows in enumerate(known.parts):
+            fresh = np.asfortranarray(kernel(points[rows], points[chosen]), dtype=np.float64)
+            within = (rows.start <= chosen) & (chosen < rows.stop)
+            fresh[chosen[within] - rows.start] = among[within]  # WhiteKernel leaves its diagonal out of k(X, Y)
+            fresh = blas.dgemm(-1.0, known.columns(part), at_pivots, beta=1.0, c=fresh, trans_b=1, overwrite_c=1)
+            fresh = blas.dtrsm(1.0, factor, fresh, side=1, lower=1, trans_a=1, overwrite_b=1)
+            residuals[rows] -= np.einsum("ij,ij->i", fresh, fresh)
+            known.append(part, fresh, limit)
         residuals[chosen] = 0.0
         _check_residuals(kernel, residuals, scale=scale)
-        columns = _append(columns, len(pivots), fresh, limit)
         pivots.extend(int(i) for i in chosen)
     if not pivots:
         raise InputError("kernel", "at most tol on every point", f"give a tol below {scale:g}")
-    array = np.ascontiguousarray(columns[:, : len(pivots)])
-    return Features(array=array, residuals=residuals, pivots=np.array(pivots, dtype=np.int64))
+    return Features(array=known.as_array(), residuals=residuals, pivots=np.array(pivots, dtype=np.int64))
 
 
 def _next_pivots(
-    kernel: Any, points: Array, known: Array, residuals: Array, least: float
+    kernel: Any, points: Array, known: _Known, residuals: Array, least: float
 ) -> tuple[Indices, Array, Array]:
     """Points with large residuals that stay large given each other, their kernel, and the factor of its new part."""
     count = min(CANDIDATES, len(residuals))
     candidates = np.argpartition(-residuals, count - 1)[:count]
     among = np.asarray(kernel(points[candidates]), dtype=np.float64)
-    new = np.asfortranarray(among - linalg.inner(known[candidates], known[candidates]))
+    rows = known.at(candidates)
+    new = np.asfortranarray(among - linalg.inner(rows, rows))
     factor, order, rank, _ = lapack.dpstrf(new, tol=least, lower=1)
     first = order[: max(rank, 1)] - 1
     return (
@@ -152,15 +155,44 @@ def _next_pivots(
     )
 
 
-def _append(columns: Array, used: int, fresh: Array, limit: int) -> Array:
-    """Write the fresh columns after the used ones, in twice the room where it is too small, up to the limit."""
-    needed = used + fresh.shape[1]
-    if needed > columns.shape[1]:
-        larger = np.empty((len(columns), max(needed, min(2 * columns.shape[1], limit))), order="F")
-        larger[:, :used] = columns[:, :used]
-        columns = larger
-    columns[:, used:needed] = fresh
-    return columns
+class _Known:
+    """The features that are known so far, (n, r), in parts of `PART` points each.
+
+    A part is column-major, so that it can grow by columns. No more than one part at a time exists twice: while it
+    grows, and while it is copied into the row-major array.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.parts = [slice(start, min(start + PART, count)) for start in range(0, count, PART)]
+        self._columns = [np.empty((rows.stop - rows.start, 64), order="F") for rows in self.parts]
+        self._used = [0] * len(self.parts)
+
+    def columns(self, part: int) -> Array:
+        """(m, r) the features of the points of a part, column-major."""
+        return self._columns[part][:, : self._used[part]]
+
+    def at(self, points: Indices) -> Array:
+        """(m, r) the features of these points."""
+        return np.array([self.columns(i // PART)[i % PART] for i in points.tolist()])
+
+    def append(self, part: int, fresh: Array, limit: int) -> None:
+        """Write fresh columns after the known ones, in twice the room where it is too small, up to the limit."""
+        columns, used = self._columns[part], self._used[part]
+        needed = used + fresh.shape[1]
+        if needed > columns.shape[1]:
+            larger = np.empty((len(columns), max(needed, min(2 * columns.shape[1], limit))), order="F")
+            larger[:, :used] = columns[:, :used]
+            self._columns[part] = columns = larger
+        columns[:, used:needed] = fresh
+        self._used[part] = needed
+
+    def as_array(self) -> Array:
+        """(n, r), row-major. Every part is freed as soon as it is copied."""
+        array = np.empty((self.parts[-1].stop, self._used[-1]))
+        for part, rows in enumerate(self.parts):
+            array[rows] = self.columns(part)
+            self._columns[part] = np.empty((0, 0))
+        return array
 
 
 def _check_residuals(kernel: Any, residuals: Array, *, scale: float) -> None:

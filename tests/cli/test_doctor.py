@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 
@@ -11,6 +12,7 @@ import pytest
 from superlevel import __version__
 from superlevel.study import Study
 from tests.cli.study.terminal import Terminal, tampered, terminal  # noqa: F401
+from tests.study.damages import replace_log
 
 URL = "sqlite:///superlevel.db"
 
@@ -94,6 +96,21 @@ def test_an_entry_that_was_changed_is_found_and_what_is_before_it_is_rescued(mea
     assert (measured.folder / "superlevel.db").read_bytes() == before
     assert len(Study.open("sqlite:///rescued.db", "harbour").ledger.open) == 10
     assert measured("doctor", "--store", "sqlite:///rescued.db").code == 0
+
+
+def test_a_log_that_nobody_can_have_written_is_found_although_its_digests_are_right(measured: Terminal) -> None:
+    def enlarged(log: list[tuple[str, str, str]]) -> None:
+        kind, at, text = log[2]
+        payload = json.loads(text)
+        payload["values"][0] = 1e308
+        log[2] = (kind, at, json.dumps(payload))
+
+    replace_log(measured.folder / "superlevel.db", enlarged)
+    ran = measured("doctor", "--rescue", "sqlite:///rescued.db")
+    assert ran.code == 1
+    assert "problem: study 'harbour': entry 3 has a value of 1e+308 for ticket 1" in ran.out
+    assert "restore a backup" in ran.out
+    assert "rescued study 'harbour': 3 entries, 10 measurements; nothing is lost" in ran.out
 
 
 def test_an_entry_that_is_gone_is_found_once_and_what_is_lost_is_said(measured: Terminal) -> None:

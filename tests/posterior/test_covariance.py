@@ -12,8 +12,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 
 from superlevel.arrays import Array, Indices
 from superlevel.domain import Domain
+from superlevel.features import Features, embed
 from superlevel.posterior import GaussianPosterior, begin, covariance, downdated
-from superlevel.posterior.covariance import InFeatures, prior
+from superlevel.posterior.covariance import FeaturePrior, InFeatures, prior
 from superlevel.posterior.downdated import Downdated
 from superlevel.posterior.protocol import Covariance
 
@@ -32,6 +33,8 @@ KERNELS = {
     "tiny": ConstantKernel(1e-8) * Matern(0.3),
     "huge": ConstantKernel(1e8) * Matern(0.3),
 }
+MANY = 5000
+SOME = 2 * int(8 * MANY**0.5)
 forms = pytest.mark.parametrize("form", FORMS)
 kernels = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 
@@ -264,3 +267,22 @@ def test_repeats_do_not_make_the_rows_grow() -> None:
     assert most <= 2 * 3 + 256
     assert posterior.refreshed == 0  # not for the drift
     assert gap(posterior, posterior.afresh()) <= 1e-12
+
+
+@pytest.mark.parametrize(
+    ("kernel", "embedded"), [(Matern(0.1, nu=0.5), [SOME]), (RBF(0.5), [SOME, MANY])], ids=["rough", "smooth"]
+)
+def test_some_of_many_points_show_that_features_are_too_many(
+    kernel: Any, embedded: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Features of all points would take minutes and gigabytes, and would not be used."""
+    counts: list[int] = []
+
+    def recorded(given: Any, points: Array, **options: Any) -> Features:
+        counts.append(len(points))
+        return embed(given, points, **options)
+
+    monkeypatch.setattr(covariance, "embed", recorded)
+    found = prior(Domain(np.random.default_rng(0).random((MANY, 2)), kernel=kernel))
+    assert counts == embedded
+    assert isinstance(found, FeaturePrior) is (MANY in embedded)

@@ -93,6 +93,8 @@ def test_what_is_no_key_is_a_sentence(tmp_path: Path, content: bytes) -> None:
         read_key(tmp_path / "none.key")
     with pytest.raises(InputError, match="give the public key as `superlevel study key` prints it"):
         as_public("ed25519:12")
+    with pytest.raises(InputError, match="give the public key as `superlevel study key` prints it"):
+        as_public("a" * 5000)  # longer than the name of a file can be
 
 
 def test_without_the_package_there_is_a_sentence_and_signed_studies_open(

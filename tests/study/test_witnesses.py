@@ -96,3 +96,9 @@ def test_a_witness_is_a_file_or_a_head(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=words):
             witness(str(given))
+
+
+def test_a_head_may_stand_in_a_text_that_is_longer_than_the_name_of_a_file(study: Study) -> None:
+    note = f"{'We read this from the screen. ' * 20}head {head_of(study.ledger)}"
+    assert witness(note).heads == (head_of(study.ledger),)
+    assert study.verify(witnesses=[note]).ok

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
+from superlevel import costs
 from superlevel.arrays import Array, Indices
 from superlevel.averaging import local
 from superlevel.averaging.candidates import Candidates, likely, log_prior
@@ -68,11 +69,19 @@ class Average:
     @one_thread
     def predict(self, points: Indices) -> Predictive:
         """f at points (n,) of the domain."""
+        self._announce(len(points))
         found = []
         for weight, warp, mixture in self.parts:
             part = mixture.predict(points)
             found.append((warp, replace(part, weights=weight * part.weights)))
         return Predictive(parts=tuple(found))
+
+    def _announce(self, n: int) -> None:
+        known, members = self.mixture.summary, sum(len(mixture.fits) for _, _, mixture in self.parts)
+        q = len(known.points)
+        cost = costs.of_prediction(n, known.domain.dimension, q, members)
+        what = f"the predictions of {n:,} points from {q:,} measured ones by {members} estimated kernels"
+        costs.announce("problem.domain", what, cost, instead="give fewer points, or a kernel, noise and mean")
 
     @one_thread
     def left_out(self) -> Array:

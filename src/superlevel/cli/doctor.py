@@ -35,7 +35,7 @@ class Study:
     measurements: int = 0
     problem: str | None = None
     beside: list[str] = field(default_factory=list)
-    """What is wrong beside the log: tickets, cached labels, signatures."""
+    """What else is wrong: tickets, cached labels, signatures, or entries that superlevel does not write."""
 
 
 @dataclass(kw_only=True)
@@ -160,11 +160,23 @@ def _study(storage: Sql, name: str) -> Study:
         return Study(name=name, problem=str(error))
     strange = faults(ledger, entries, beside)
     stale = wrong(storage, name, entries)
-    found = [*strange.tickets, *strange.note, *_unsigned(entries, ledger)]  # `check` looks at lengths
+    found = [*_senseless(ledger), *strange.tickets, *strange.note]  # `check` looks at lengths
+    found += _unsigned(entries, ledger)
     called = ledger.created.study
     if called and called != name:
         found.append(f"its log is of a study {called!r}: names were swapped")
     return Study(name=name, entries=ledger.length, measurements=ledger.samples, problem=stale or None, beside=found)
+
+
+def _senseless(ledger: Ledger) -> list[str]:
+    """What superlevel cannot have written, although the digests are right. A rescue copies it with all the rest."""
+    from superlevel.study.sense import check_sense  # noqa: PLC0415
+
+    try:
+        check_sense(ledger)
+    except SuperlevelError as error:
+        return [str(error)]
+    return []
 
 
 def _unsigned(entries: list[Entry], ledger: Ledger) -> list[str]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superlevel import linalg, robust
+from superlevel import costs, linalg, robust
 from superlevel.arrays import Array, Indices, Mask
 from superlevel.confidence import chebyshev
 from superlevel.confidence.rounds import COMPRESSION, C, Rounds
@@ -81,6 +81,7 @@ class Setting:
 
     def estimate(self, plan: Plan, measured: Array) -> Estimate:
         """W^(v) from the measurements (N,), in the order of ``plan.indices``."""
+        _announce(plan)
         seen = _seen(plan, self.features, self.ridge)
         sample = robust.Grouped(
             values=measured - self.mean,
@@ -151,6 +152,13 @@ class _Seen:
         pairs *= -2 * share
         pairs += lengths[first] + share**2 * lengths[second]
         return np.maximum(pairs, 0.0)
+
+
+def _announce(plan: Plan) -> None:
+    directions, measured = int(np.count_nonzero(plan.undecided)), int(np.count_nonzero(plan.counts))
+    cost = costs.of_round(len(plan.counts), directions=directions, measured=measured)
+    what = f"the robust means of {directions:,} directions from {measured:,} measured points"
+    costs.announce("problem.domain", what, cost, instead="give fewer points, or take the ridge confidence")
 
 
 def _seen(plan: Plan, features: Features, ridge: float) -> _Seen:

@@ -55,6 +55,12 @@ class ActiveSet:
         return replace(self, targets=targets, mixture=_blend(targets, self.targets, self.mixture, uniform))
 
 
+def first_sizes(problem: DesignProblem) -> tuple[int, int]:
+    """Arms and targets to begin with, at most."""
+    count, rank = problem.arms.shape
+    return min(count, max(SMALL, ARMS * rank)), min(problem.targets.mask.size, max(SMALL, TARGETS * rank))
+
+
 def begin(problem: DesignProblem) -> ActiveSet:
     """Uniform on arms and targets that lie apart, on all where they are few.
 

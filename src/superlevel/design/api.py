@@ -7,6 +7,7 @@ from typing import TypeAlias
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import as_number
+from superlevel.costs import announce
 from superlevel.design.average import average_problem
 from superlevel.design.frank_wolfe import FrankWolfe
 from superlevel.design.interior import InteriorPoint
@@ -66,6 +67,9 @@ def solve(
     if start is not None and start.weights.shape != (len(problem.arms),):
         raise InputError("start", f"for {len(start.weights)} arms", f"give a design for {len(problem.arms)}")
     chosen = InteriorPoint() if method is None else method
+    count, rank = problem.arms.shape
+    what = f"the steps of an optimal design for {count:,} arms with {rank:,} features"
+    announce("arms", what, chosen.cost(problem), instead="give fewer arms, or a kernel with fewer features")
     asked = problem if mixture is None else average_problem(problem, mixture)
     design = chosen.run(asked, rtol=rtol, start=start, watch=watch)
     if design.value <= design.truncation:

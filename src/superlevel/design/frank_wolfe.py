@@ -22,6 +22,7 @@ import numpy as np
 
 from superlevel import linalg
 from superlevel.arrays import Array, Indices, as_count, as_number
+from superlevel.costs import Cost, of_frank_wolfe
 from superlevel.design.average import AverageProblem
 from superlevel.design.certificate import evaluate
 from superlevel.design.problem import DesignProblem
@@ -45,6 +46,11 @@ class FrankWolfe:
     def eta(self, t: int) -> float:
         """The size of step t, from 1."""
         return self.step / (t + 2)
+
+    def cost(self, problem: DesignProblem) -> Cost:
+        """About what `run` takes."""
+        count = int(np.count_nonzero(problem.targets.mask))
+        return of_frank_wolfe(problem.arms.shape, count, self.iterations)
 
     def run(
         self,

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from superlevel.arrays import as_count
-from superlevel.design.active_set import ActiveSet
+from superlevel.costs import Cost, of_design
+from superlevel.design.active_set import ActiveSet, first_sizes
 from superlevel.design.average import AverageProblem
 from superlevel.design.average_case import AverageCase
 from superlevel.design.certificate import Proof
@@ -61,6 +62,10 @@ class InteriorPoint:
 
     def __post_init__(self) -> None:
         as_count("max_iter", self.max_iter)
+
+    def cost(self, problem: DesignProblem) -> Cost:
+        """About what `run` takes."""
+        return of_design(problem.arms.shape, problem.targets.mask.shape, first_sizes(problem))
 
     def run(
         self,

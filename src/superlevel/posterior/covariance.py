@@ -29,6 +29,7 @@ __all__ = ["Downdated", "FeaturePrior", "InFeatures", "by_rows", "prior"]
 
 THIRD = 3  # features are cheaper while they are fewer than this part of the points, n r against n^2,
 ROOTS = 8  # and than this many times sqrt(n), n r^2 against n^2 times the rows that are kept apart
+SOME, WORTHWHILE = 2, 4  # points that show whether features pay, for each of them; and how many times as many there are
 STORED = 6000  # points up to which all their covariances are stored: 0.3 GB
 
 
@@ -55,8 +56,16 @@ def _exact_features(domain: Domain) -> Features | None:
         return None
     if domain.kernel is None:
         return embed(None, domain.points) if domain.dimension <= limit else None
+    missed = 2 * domain.n * EPS * scale
+    count = SOME * limit
+    if WORTHWHILE * count <= domain.n:
+        # Some of the points need as many features as all of them at most: where these are too many already, to find
+        # that out from all points would take minutes and gigabytes.
+        some = domain.points[np.linspace(0, domain.n - 1, count).astype(np.int64)]
+        if embed(domain.kernel, some, tol=0, max_rank=limit).residual > missed:
+            return None
     found = embed(domain.kernel, domain.points, tol=0, max_rank=limit)
-    return found if found.residual <= 2 * domain.n * EPS * scale else None
+    return found if found.residual <= missed else None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -122,6 +122,8 @@ def _check_target(source: Sql, target: Path, *, force: bool) -> None:
         raise InputError("path", f"{str(target)!r}, which is the store itself", "give another file")
     if target.is_dir():
         raise InputError("path", f"{str(target)!r}, which is a folder", "give the name of a file in it")
+    if target.exists() and not target.is_file():
+        raise InputError("path", f"{str(target)!r}, which is a device or a pipe", "give the name of a file")
     if target.exists() and not force:
         raise InputError(
             "path", f"{str(target)!r}, which is there already", "give a new name, or --force to replace it"

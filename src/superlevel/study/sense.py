@@ -1,12 +1,14 @@
-"""Whether a log whose digests are right says what some version can have written."""
+"""Whether a log whose digests are right says what superlevel can have written. `verify` and `doctor` ask this."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from superlevel.study.events import RESCUE, Certified, DamagedError
+from superlevel.study.events import Certified, DamagedError
 from superlevel.study.ledger import Ledger
 from superlevel.study.telling import LARGEST
+
+CHANGED = "superlevel writes no such entry, so somebody changed the log together with its digests: restore a backup"
 
 
 def check_sense(ledger: Ledger) -> None:
@@ -33,4 +35,4 @@ def _check_design(design: Certified, ledger: Ledger, seq: int) -> None:
 
 
 def _nonsense(seq: int, what: str) -> DamagedError:
-    return DamagedError(f"entry {seq} has {what}; {RESCUE}")
+    return DamagedError(f"entry {seq} has {what}; {CHANGED}")

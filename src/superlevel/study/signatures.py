@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,8 +123,9 @@ def allowed(created: Created, signer: Signer | None) -> Signer | None:
 def as_public(text: str) -> str:
     """A public key that somebody typed, or that is in a file."""
     given = text.strip()
-    if not given.startswith(PREFIX) and Path(given).is_file():
-        given = Path(given).read_text(encoding="utf-8", errors="replace").strip()
+    with suppress(OSError):  # what is no name of a file, or cannot be read, is no key either
+        if not given.startswith(PREFIX) and Path(given).is_file():
+            given = Path(given).read_text(encoding="utf-8", errors="replace").strip()
     digits = given.removeprefix(PREFIX).lower()
     if len(digits) != 64 or set(digits) - set("0123456789abcdef"):
         remedy = f"give the public key as `superlevel study key` prints it, {PREFIX} and 64 characters"

@@ -29,12 +29,12 @@ from superlevel.records import State, Stop, View
 from superlevel.study import auditing, designs, signatures, snapshots
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.beside import Faults, faults, read_all
-from superlevel.study.events import BATCH, RESCUE, ROUND, Asked, Created, DamagedError
+from superlevel.study.events import BATCH, ROUND, Asked, Created, DamagedError
 from superlevel.study.heads import Head, head_of
 from superlevel.study.ledger import Asking, Ledger, fold
 from superlevel.study.planning import seen
 from superlevel.study.replay import Knowledge, Methods, as_text, deviations, know
-from superlevel.study.sense import check_sense
+from superlevel.study.sense import CHANGED, check_sense
 from superlevel.study.status import WAY_OUT, kept
 from superlevel.study.storage.protocol import Beside, Entry, Note, Storage
 from superlevel.study.witnesses import Witness, compared
@@ -120,7 +120,7 @@ def verify(
         return _damaged(name, entries, str(error))
     except (ArithmeticError, LookupError, MemoryError, SuperlevelError, TypeError, ValueError) as error:
         # The chain of digests is sound, but no version would write what it ties together.
-        return _damaged(name, entries, f"nothing follows from what it says: {_said(error)}; {RESCUE}")
+        return _damaged(name, entries, f"nothing follows from what it says: {_said(error)}; {CHANGED}")
 
 
 @dataclass(frozen=True, kw_only=True)

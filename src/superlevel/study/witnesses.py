@@ -29,11 +29,7 @@ class Witness:
 
 def witness(given: str) -> Witness:
     """A file with heads in it, or a head as it was printed."""
-    path = Path(given)
-    try:
-        content = path.read_bytes() if path.is_file() else None
-    except OSError as error:
-        raise InputError("witness", repr(given), f"it cannot be read ({error.strerror})") from error
+    content = _content(given)
     if content is None:
         heads, remedy = typed(given), "give a file that is there, or a head as `superlevel study status` prints it"
     elif content.startswith(DATABASE):
@@ -44,6 +40,19 @@ def witness(given: str) -> Witness:
     if not heads:
         raise InputError("witness", f"{given!r}, which has no head in it", remedy)
     return Witness(name=given if content is not None else str(heads[0]), heads=tuple(heads))
+
+
+def _content(given: str) -> bytes | None:
+    """What is in a file; None where there is no file of this name."""
+    path = Path(given)
+    try:
+        is_file = path.is_file()
+    except OSError:  # a head with many words around it is too long for a name
+        return None
+    try:
+        return path.read_bytes() if is_file else None
+    except OSError as error:
+        raise InputError("witness", repr(given), f"it cannot be read ({error.strerror})") from error
 
 
 def _text(content: bytes) -> str:

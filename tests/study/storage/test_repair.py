@@ -137,6 +137,12 @@ def test_a_file_that_was_cut_off_is_damaged(path: Path, storage: Sql, pages: flo
     assert pages > 0 or len(found) > 40
 
 
+@pytest.mark.parametrize("length", range(0, 101, 4))
+def test_a_file_that_ends_within_its_own_header_has_nothing_to_salvage(path: Path, storage: Sql, length: int) -> None:
+    path.write_bytes(path.read_bytes()[:length])
+    assert storage.salvaged() == {}
+
+
 def test_whatever_page_is_damaged_what_can_be_read_is_right(path: Path, storage: Sql) -> None:
     whole = path.read_bytes()
     lengths = []

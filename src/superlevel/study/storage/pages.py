@@ -53,7 +53,8 @@ def _page_size(data: bytes) -> tuple[int, int]:
     size = 65536 if said == 1 else said
     if size not in _SIZES:
         return _USUAL_SIZE, _USUAL_SIZE
-    reserved = data[20] if data[20] < 33 else 0
+    reserved = int.from_bytes(data[20:21])  # a file may end before that byte
+    reserved = reserved if reserved < 33 else 0
     return size, size - reserved
 
 
