@@ -20,8 +20,9 @@ from numpy.typing import ArrayLike
 
 from superlevel import boxes
 from superlevel.arrays import Array, Indices, Mask, as_matrix, frozen
+from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError
-from superlevel.scales import Coordinates, Scale
+from superlevel.scales import Scale
 from superlevel.tables import as_names, read_table
 
 _CHECKED_POINTS = 200
