@@ -290,7 +290,8 @@ class OnPosterior(ABC):
 
     def update(self, belief: GaussianBelief, batch: Batch) -> GaussianBelief:
         """Of a batch that nobody planned as a whole, each point is compared with what those before it predict."""
-        found = belief.posterior.told(batch.points, batch.values, noise=batch.noise, in_turn=not batch.whole)
+        noise = batch.deviations(belief.problem)
+        found = belief.posterior.told(batch.points, batch.values, noise=noise, in_turn=not batch.whole)
         counts = frozen(belief.counts + np.bincount(batch.points, minlength=len(belief.counts)))
         after = replace(belief, posterior=found, counts=counts, narrowest=None, disjoint=())
         if not self.intersected or not belief.counts.any():

@@ -248,7 +248,7 @@ class RidgeBelief(CompleteBelief):
     def _sample(self, batch: Batch) -> _Sample:
         usual = self.setting.deviations[batch.points]
         least = smallest(self.setting.features, self.setting.deviations)
-        own = batch.noise
+        own = batch.deviations(self.problem)
         deviations = usual if own is None else np.maximum(as_deviations("noise", own, len(batch.points)), least)
         values = np.clip(batch.values - self.setting.mean, -LARGEST, LARGEST)
         return _Sample(points=batch.points, values=values, deviations=deviations)

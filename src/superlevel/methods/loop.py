@@ -253,6 +253,7 @@ class Method:
             *(self.name, self.permanent, self.rule, self.sizes, self.confidence),
             *(problem.goal, problem.bound, problem.norm, problem.delta, problem.mean, problem.tolerance),
             *(problem.misspecification, problem.ridge, problem.fit, _parameters(problem.domain.kernel)),
+            problem.transform,
         )
         arrays = (problem.domain.points, np.asarray(problem.noise, dtype=np.float64), np.asarray(problem.cost))
         return _hashed(repr(given), *(array.tobytes() for array in arrays))

@@ -55,6 +55,7 @@ def created(
         goal=problem.goal.describe(),
         kernel=None if "kernel" in problem.fit else kernels.describe(problem.domain.kernel),
         problem={field.name: _plain(getattr(problem, field.name)) for field in FIELDS},
+        transform=problem.scale.name,
         fit=list(problem.fit),
         method=name,
         confidence=describe(chosen),
@@ -84,7 +85,7 @@ def problem_of(given: Created, fit: Fit | None) -> Problem:
         kernel, left = fit.kernel, ()
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
     domain = Domain(np.array(given.points), kernels.restore(kernel), names=given.names)
-    return Problem(domain, goal=goal_of(given), fit=left, **fields)
+    return Problem(domain, goal=goal_of(given), fit=left, transform=given.transform, **fields)
 
 
 def _plain(values: float | Array | None) -> float | list[float] | None:

@@ -23,7 +23,7 @@ from superlevel.errors import NotInstalledError
 from superlevel.study.format1 import from_format_1
 from superlevel.study.storage.protocol import Entry, StorageError
 
-FORMAT = 4
+FORMAT = 5
 PILOT, BATCH, ROUND, REST, AUDIT = "pilot", "batch", "round", "rest", "audit"  # what plans are for
 
 
@@ -145,6 +145,9 @@ class Created(Payload):
     """A description, None for the linear kernel."""
     problem: dict[str, float | list[float] | None]
     """The fields of `superlevel.fields`."""
+    transform: str = ""
+    """The name of the transform of the values, as `superlevel.transforms` has it; all values of the log are as they
+    were told. Empty where there is none, and in the formats before 5."""
     fit: list[str] = Field(default_factory=list)
     """What of kernel, noise and mean is estimated from the measurements, and not as it is here."""
     method: str

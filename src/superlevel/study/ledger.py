@@ -18,6 +18,7 @@ from superlevel.arrays import Array, Indices, Mask, frozen
 from superlevel.goals import Goal, restore
 from superlevel.study.events import Asked, Closed, Corrected, Created, DamagedError, Fit, Told, Withdrawn, read
 from superlevel.study.storage.protocol import Entry
+from superlevel.transforms import Transform, as_transform
 
 
 class Fate(IntEnum):
@@ -132,6 +133,11 @@ class Ledger:
     def goal(self) -> Goal:
         """What is asked."""
         return restore(self.created.goal)
+
+    @cached_property
+    def scale(self) -> Transform:
+        """The transform of the values."""
+        return as_transform(self.created.transform)
 
     @cached_property
     def labels(self) -> int:

@@ -160,14 +160,10 @@ def as_labels(text: str, ledger: Ledger) -> Labels:
     return labels.reshape(ledger.goal.unread(ledger.n).labels.shape)
 
 
-def deviations(method: Method, ledger: Ledger, at: Indices) -> Array | None:
-    """(N,) of measurements, where one of them has its own; NaN for one that has none, if it is estimated."""
+def deviations(ledger: Ledger, at: Indices) -> Array | None:
+    """(N,) of measurements, where one of them has its own; NaN for one that has none."""
     own = ledger.noise[at]
-    if np.isnan(own).all():
-        return None
-    if "noise" in method.problem.fit:  # what is given of it is not used then
-        return own
-    return np.where(np.isnan(own), method.problem.deviations[ledger.point[at]], own)
+    return None if np.isnan(own).all() else own
 
 
 # ------------------------------------------------------------------------------------------- batches
@@ -241,7 +237,7 @@ def _batch(method: Method, state: State, ledger: Ledger, part: _Part) -> Batch:
     return Batch(
         points=points,
         values=ledger.value[part.at],
-        noise=deviations(method, ledger, part.at),
+        noise=deviations(ledger, part.at),
         plan=plan,
         whole=part.whole,
     )

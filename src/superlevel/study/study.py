@@ -312,6 +312,7 @@ class Study:
             fate = fate_of(ledger, ticket)
             if fate is not Fate.MEASURED:
                 raise InputError("ticket", f"{ticket}, which is {fate.name.lower()}", "correct one that has a value")
+            ledger.scale.check("value", value)
             return Corrected(ticket=int(ticket), value=value, noise=deviation, reason=reason)
 
         self._write(corrected)

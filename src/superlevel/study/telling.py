@@ -133,6 +133,8 @@ class _Work:
         if result.value is not None and not _is_finite(result.value):
             remedy = f"give a finite number, below {LARGEST:g} in size, or None if it could not be measured"
             return self.refuse(position, "value", reprlib.repr(result.value), remedy)
+        if result.value is not None and not self.ledger.scale.takes(np.array(float(result.value))):
+            return self.refuse(position, "value", repr(result.value), self.ledger.scale.refusal)
         if result.noise is not None and not (_is_finite(result.noise) and result.noise >= 0):
             remedy = f"give a standard deviation >= 0 and below {LARGEST:g}, or nothing"
             return self.refuse(position, "noise", reprlib.repr(result.noise), remedy)
