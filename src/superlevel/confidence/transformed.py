@@ -90,7 +90,16 @@ class TransformedBelief:
         return self.problem.scale
 
     def _back(self, bounds: Bounds) -> Bounds:
-        return Bounds(lower=self._scale.inverse(bounds.lower), upper=self._scale.inverse(bounds.upper))
+        """The intervals in the user's units, on the same sides of the levels: rounding must not change an order.
+
+        An error rate puts the end of some interval exactly at a level.
+        """
+        lower, upper = self._scale.inverse(bounds.lower), self._scale.inverse(bounds.upper)
+        for level in self.problem.goal.levels:
+            at, over, under = self._scale(level), np.nextafter(level, np.inf), np.nextafter(level, -np.inf)
+            lower = np.where(bounds.lower > at, np.maximum(lower, over), np.minimum(lower, level))
+            upper = np.where(bounds.upper < at, np.minimum(upper, under), np.maximum(upper, level))
+        return Bounds(lower=lower, upper=upper)
 
     # --------------------------------------------------------------------------- the same in any units
 
