@@ -2,6 +2,7 @@
 
 n           points, d coordinates each
 points      (n, d)  one row a point
+elsewhere   (m, d)  places that are not among the points: what is measured there tells of the points
 k(x, y)     kernel; without one, the linear kernel <x, y> of the features phi(x) = x
 K           (n, n)  kernel matrix K_ij = k(x_i, x_j); never stored, only blocks of it are computed
 """
@@ -12,12 +13,13 @@ import os
 import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel.arrays import Array, Indices, Mask, as_matrix
+from superlevel.arrays import Array, Indices, Mask, as_matrix, frozen
 from superlevel.errors import InputError
 from superlevel.tables import as_names, read_table
 
@@ -52,8 +54,18 @@ class Domain:
     """Kernel on the points, as scikit-learn defines one; None stands for the linear kernel <x, y>."""
     names: tuple[str, ...]
     """(d,) names of the coordinates, all different."""
+    elsewhere: Array
+    """(m, d) further places where something may have been measured; no label is asked for there, and no plan goes
+    there. As places of measurements they are numbered after the points: n, n + 1, ..."""
 
-    def __init__(self, points: ArrayLike, kernel: Kernel | None = None, *, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        points: ArrayLike,
+        kernel: Kernel | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        elsewhere: ArrayLike | None = None,
+    ) -> None:
         """Check everything once, so that no later step needs to.
 
         Args:
@@ -61,11 +73,13 @@ class Domain:
             kernel: a scikit-learn kernel, or None for the linear one. A ``WhiteKernel`` in it belongs to the unknown
                 function, an independent part of its value at each row; the noise of measurements is no part of it.
             names: (d,) names; by default the frame's columns, or else x0, x1, ...
+            elsewhere: (m, d) places of measurements that are not among the points; none by default.
         """
         matrix, known = _coordinates(points)
         object.__setattr__(self, "points", matrix)
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "names", _checked_names(known if names is None else names, matrix.shape[1]))
+        object.__setattr__(self, "elsewhere", _further(elsewhere, matrix.shape[1]))
         _check_kernel(self)
 
     @classmethod
@@ -87,6 +101,17 @@ class Domain:
     def n(self) -> int:
         """Number of points."""
         return len(self.points)
+
+    @cached_property
+    def everywhere(self) -> Domain:
+        """The points, and after them the places elsewhere, all of them as points: where something can be measured."""
+        if not len(self.elsewhere):
+            return self
+        return Domain(np.concatenate([self.points, self.elsewhere]), self.kernel, names=self.names)
+
+    def with_kernel(self, kernel: Kernel | None) -> Domain:
+        """The same places with another kernel."""
+        return Domain(self.points, kernel, names=self.names, elsewhere=self.elsewhere if len(self.elsewhere) else None)
 
     @property
     def dimension(self) -> int:
@@ -129,6 +154,8 @@ class Domain:
         parts += [f"{self.names[j]} in [{self.points[:, j].min():g}, {self.points[:, j].max():g}]" for j in shown]
         if self.dimension > _SHOWN_COORDINATES:
             parts.append(f"{self.dimension - _SHOWN_COORDINATES} more")
+        if len(self.elsewhere):
+            parts.append(f"{len(self.elsewhere)} place{'s' * (len(self.elsewhere) > 1)} elsewhere")
         parts.append("linear kernel" if self.kernel is None else f"kernel={self.kernel!r}")
         return f"Domain({', '.join(parts)})"
 
@@ -157,7 +184,7 @@ def read_values(path: str | os.PathLike[str], column: str) -> Array:
 # --- points and names
 
 
-def _coordinates(values: Any) -> tuple[Array, tuple[str, ...]]:
+def _coordinates(values: Any, field: str = "points") -> tuple[Array, tuple[str, ...]]:
     """A read-only copy (n, d) of the points, and the names they come with or get."""
     names: tuple[str, ...] | None = None
     if _is_frame(values):
@@ -166,9 +193,20 @@ def _coordinates(values: Any) -> tuple[Array, tuple[str, ...]]:
         on_a_line = np.ndim(values) == 1
     except ValueError:  # ragged lists, which as_matrix explains
         on_a_line = False
-    matrix = as_matrix("points", np.asarray(values)[:, None] if on_a_line else values).copy()
+    matrix = as_matrix(field, np.asarray(values)[:, None] if on_a_line else values).copy()
     matrix.setflags(write=False)
     return matrix, names or tuple(f"x{j}" for j in range(matrix.shape[1]))
+
+
+def _further(values: Any, dimension: int) -> Array:
+    """A read-only copy (m, d) of the places elsewhere, with no row where there are none."""
+    if values is None:
+        return frozen(np.empty((0, dimension)))
+    matrix, _ = _coordinates(values, "elsewhere")
+    if matrix.shape[1] != dimension:
+        got = f"with {matrix.shape[1]} coordinate{'s' * (matrix.shape[1] > 1)}"
+        raise InputError("elsewhere", got, f"give {dimension}, as the points have")
+    return matrix
 
 
 def _is_frame(values: object) -> bool:

@@ -12,6 +12,7 @@ import reprlib
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -91,6 +92,19 @@ class Problem:
         room = scale.tolerance(goal.levels, self.tolerance)
         return replace(self, goal=goal.moved(scale), tolerance=room, transform=None)
 
+    @cached_property
+    def everywhere(self) -> Problem:
+        """The problem with the places elsewhere as points; itself where there are none.
+
+        A noise that is given for each point says nothing of other places. The largest is assumed there, unless a
+        measurement has its own.
+        """
+        further = len(self.domain.elsewhere)
+        if not further:
+            return self
+        noise, cost = (_extended(values, further) for values in (self.noise, self.cost))
+        return replace(self, domain=self.domain.everywhere, noise=noise, cost=cost)
+
     @property
     def limited(self) -> bool:
         """Whether enough is given to limit f: a norm, or a bound where f is in the span of the features up to h.
@@ -113,6 +127,11 @@ class Problem:
     def deviations(self) -> Array:
         """(n,) the standard deviation of one measurement at each point."""
         return np.broadcast_to(np.asarray(self.known_noise, dtype=np.float64), self.domain.n)
+
+
+def _extended(values: Any, further: int) -> Any:
+    """One number as it is, and (n,) numbers with the largest of them for further places."""
+    return np.append(values, np.full(further, values.max())) if isinstance(values, np.ndarray) else values
 
 
 def _check_goal(goal: Goal, scale: Transform) -> None:
