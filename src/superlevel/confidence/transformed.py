@@ -79,7 +79,7 @@ class TransformedBelief:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Their numbers are those of t(f), and the sentences say so."""
-        remark = f" (numbers are of the {self._scale.noun})"
+        remark = f" (in terms of the {self._scale.noun})"
         return tuple(replace(finding, sentence=finding.sentence + remark) for finding in self.inner.findings)
 
     def seen_by_rules(self, goal: Goal, /) -> tuple[Belief, Goal]:

@@ -43,6 +43,18 @@ class Reason:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Elsewhere:
+    """What was measured at places that are not among the points."""
+
+    points: Array
+    """(m, d)"""
+    counts: Indices
+    """(m,) measurements at each, at least one."""
+    averages: Array
+    """(m,) their means."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Campaign:
     """Everything that is shown of a campaign."""
 
@@ -59,6 +71,8 @@ class Campaign:
     """(n,) measurements at each point."""
     averages: Array
     """(n,) their mean, NaN where there is none."""
+    elsewhere: Elsewhere | None = None
+    """None where everything was measured at the points."""
     mean: Array | None
     """(n,) what f is thought to be; None where a method has no estimate of f at every point."""
     lower: Array | None

@@ -77,14 +77,15 @@ def goal_of(given: Created) -> Goal:
     return goals.restore(given.goal)
 
 
-def problem_of(given: Created, fit: Fit | None) -> Problem:
-    """The problem, with what was estimated in place of what was not given."""
+def problem_of(given: Created, fit: Fit | None, elsewhere: Array | None = None) -> Problem:
+    """The problem, with what was estimated in place of what was not given, and places (m, d) beside the points."""
     fields = {name: _array(value) for name, value in given.problem.items()}
     kernel, left = given.kernel, tuple(given.fit)
     if fit is not None:
         kernel, left = fit.kernel, ()
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
-    domain = Domain(np.array(given.points), kernels.restore(kernel), names=given.names)
+    further = None if elsewhere is None or not len(elsewhere) else elsewhere
+    domain = Domain(np.array(given.points), kernels.restore(kernel), names=given.names, elsewhere=further)
     return Problem(domain, goal=goal_of(given), fit=left, transform=given.transform, **fields)
 
 

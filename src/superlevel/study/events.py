@@ -227,6 +227,18 @@ class Asked(Payload):
     design: Certified | None = None
 
 
+class Placed(Payload):
+    """Something was measured at places that are not among the points: what these places are.
+
+    Places are numbered on after the points and the places before them, and `Told` names them by these numbers.
+    """
+
+    kind = "placed"
+
+    points: list[list[float]]
+    """(m, d) coordinates."""
+
+
 class Told(Payload):
     """Results came in."""
 
@@ -275,8 +287,8 @@ class Closed(Payload):
     reason: str = ""
 
 
-KINDS: dict[str, type[Payload]] = {model.kind: model for model in (Created, Asked, Told, Corrected, Withdrawn, Closed)}
-AnyPayload: TypeAlias = Created | Asked | Told | Corrected | Withdrawn | Closed
+KINDS: dict[str, type[Payload]] = {model.kind: model for model in (Created, Asked, Placed, Told, Corrected, Withdrawn, Closed)}
+AnyPayload: TypeAlias = Created | Asked | Placed | Told | Corrected | Withdrawn | Closed
 RESCUE = (
     "the log is damaged or was changed by hand: take the copy that you keep, or rescue what is intact with "
     "`superlevel doctor --store URL --rescue NEW_URL`"

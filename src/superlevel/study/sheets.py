@@ -37,6 +37,7 @@ _WHOLE = re.compile(r"\+?0*([0-9]{1,18})(?:\.0*)?")
 _ABSENT = frozenset(("nan", "+nan", "-nan", "n/a", "#n/a", "na", "none", "null", "-", "--", "?"))
 _LEAVE_EMPTY = "leave it empty if it is not measured yet, or write failed in the column status"
 _ELSEWHERE = "it is of another study: tell it there, or leave that column out if it belongs here"
+_BESIDE = "if it was measured beside the points, tell the sheet with --elsewhere"
 _FINITE = "give a finite number with a decimal point"
 
 
@@ -50,6 +51,8 @@ class Line:
     """Number of what was asked for; None where only coordinates are given."""
     point: int | None
     """Index of the point in the domain, from the coordinates; None where only a ticket is given."""
+    at: tuple[float, ...] | None = None
+    """Coordinates of a place that is not among the points; None where it is one of them."""
     value: float | None
     """None where it could not be measured."""
     noise: float | None
@@ -108,7 +111,15 @@ class Sheet:
     """Columns that mean nothing here."""
 
 
-def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ...], study: str | None = None) -> Sheet:
+def read_sheet(
+    content: bytes,
+    *,
+    name: str,
+    points: Array,
+    names: tuple[str, ...],
+    study: str | None = None,
+    elsewhere: bool = False,
+) -> Sheet:
     """The results in the bytes of a CSV file: UTF-8, names of the columns in the first line.
 
     A column ``value`` is required, and a column ``ticket`` or all coordinates by their names; ``noise``, ``status``
@@ -120,6 +131,7 @@ def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ..
         points: (n, d) points of the domain. Coordinates match exactly, or else to 1e-9 of their extent.
         names: (d,) names of the coordinates.
         study: whose results they must be, where the sheet says that.
+        elsewhere: whether coordinates that are not those of a point are a place that was measured all the same.
 
     Raises:
         SheetError: all that is wrong with the sheet.
@@ -132,7 +144,7 @@ def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ..
     values, unreadable = _values(body)
     noise, unclear = _noise(body)
     tickets, unknown = _tickets(body)
-    located, lost = _points(body, coordinates, points)
+    located, places, lost = _points(body, coordinates, points, elsewhere=elsewhere)
     strange = [at for at, cell in enumerate(body.cells(STUDY)) if cell and study is not None and cell != study]
     others = [body.trouble(at, STUDY, _ELSEWHERE) for at in strange]
     troubles = [*body.troubles, *unreadable, *unclear, *unknown, *lost, *others]
@@ -141,8 +153,10 @@ def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ..
     if troubles:
         order = {column: place for place, column in enumerate(layout.header)} | {"": -1}
         raise SheetError(name, sorted(troubles, key=lambda each: (each.line, order[each.column])))
-    fields = zip(body.lines, tickets, located, values, noise, body.cells(REASON), strict=True)
-    lines = tuple(Line(line=n, ticket=t, point=p, value=v, noise=s, reason=r) for n, t, p, v, s, r in fields)
+    fields = zip(body.lines, tickets, located, places, values, noise, body.cells(REASON), strict=True)
+    lines = tuple(
+        Line(line=n, ticket=t, point=p, at=a, value=v, noise=s, reason=r) for n, t, p, a, v, s, r in fields
+    )
     return Sheet(lines=lines, blank=body.blank, ignored=layout.ignored)
 
 
@@ -344,8 +358,10 @@ def _ticket(cell: str) -> int:
     return 0 if found is None else int(found[1])
 
 
-def _points(body: _Body, names: tuple[str, ...], points: Array) -> tuple[list[int | None], list[Trouble]]:
-    """Indices (m,) of points, None where a line has no coordinates."""
+def _points(
+    body: _Body, names: tuple[str, ...], points: Array, *, elsewhere: bool
+) -> tuple[list[int | None], list[tuple[float, ...] | None], list[Trouble]]:
+    """Indices (m,) of points, None where a line has no coordinates; and those (m,) that are not of a point."""
     columns = [_floats(body.cells(name)) for name in names]
     found = np.stack([numbers for numbers, _ in columns], axis=1)
     wrong = np.stack([bad for _, bad in columns], axis=1)
@@ -361,10 +377,15 @@ def _points(body: _Body, names: tuple[str, ...], points: Array) -> tuple[list[in
     located = np.full(len(found), -1)
     located[whole] = match(points, found[whole])
     lost = whole[located[whole] < 0]
+    places: list[tuple[float, ...] | None] = [None] * len(found)
+    if elsewhere:
+        for at in lost.tolist():
+            places[at] = tuple(found[at].tolist())
+        lost = lost[:0]
     for at, near in zip(lost.tolist(), closest(points, found[lost]).tolist(), strict=True):
-        remedy = f"give a point of the domain; the nearest is {shown(names, points[near])}"
+        remedy = f"give a point of the domain; the nearest is {shown(names, points[near])}; {_BESIDE}"
         troubles.append(Trouble(line=body.lines[at], column="", got=f"at {shown(names, found[at])}", remedy=remedy))
-    return [None if point < 0 else point for point in located.tolist()], troubles
+    return [None if point < 0 else point for point in located.tolist()], places, troubles
 
 
 def _floats(cells: Sequence[str]) -> tuple[Array, Mask]:

@@ -71,6 +71,8 @@ class Status(BaseModel):
     fresh: bool
     """Whether the labels are from everything that was told."""
     measurements: int
+    elsewhere: int
+    """Of these, how many are at places that are not among the points."""
     failed: int
     withdrawn: int
     late: int
@@ -171,6 +173,7 @@ def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Rea
         read=known.entries,
         fresh=known.entries >= ledger.changed,
         measurements=fates[Fate.MEASURED],
+        elsewhere=int(ledger.further[0].sum()),
         failed=fates[Fate.FAILED],
         withdrawn=fates[Fate.WITHDRAWN],
         late=int(ledger.late.sum()),

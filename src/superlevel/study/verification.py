@@ -396,7 +396,7 @@ def _replicates(known: Knowledge, method: Method) -> Finding:
     at, scale = ledger.measured, method.problem.scale
     own = ledger.noise[at] if not method.confidence.in_rounds else np.full(len(at), np.nan)
     noise = np.where(
-        np.isnan(own), method.problem.deviations[ledger.point[at]], scale.deviations(ledger.value[at], own)
+        np.isnan(own), method.problem.everywhere.deviations[ledger.point[at]], scale.deviations(ledger.value[at], own)
     )
     _, first, place, counts = np.unique(ledger.point[at], return_index=True, return_inverse=True, return_counts=True)
     freedom = len(at) - len(counts)

@@ -104,11 +104,12 @@ def _write_measurements(ledger: Ledger, path: Path) -> int:
 def _tickets(ledger: Ledger) -> Iterator[list[Any]]:
     from superlevel.study.ledger import Fate  # noqa: PLC0415
 
+    places = ledger.everywhere.tolist()
     columns = (ledger.point, ledger.value, ledger.noise, ledger.fate, ledger.late, ledger.told)
     for at, (point, value, noise, fate, late, told) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
         yield [
             at + 1,
-            *ledger.created.points[point],
+            *places[point],
             *("" if math.isnan(number) else number for number in (value, noise)),
             Fate(fate).name.lower(),
             "yes" if late else "",
