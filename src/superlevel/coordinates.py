@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from superlevel.arrays import Array
+from superlevel.errors import InputError
 from superlevel.scales import Cell, Number, Scale
 
 
@@ -57,6 +58,13 @@ class Coordinates:
         ends = np.cumsum([len(scale.columns("")) for scale in self.scales])
         parts = np.split(points, ends[:-1], axis=1)
         return np.column_stack([scale.inverse(part) for scale, part in zip(self.scales, parts, strict=True)])
+
+    def check(self, field: str, places: Array) -> None:
+        """That each coordinate of places (n, d) is as its scale says."""
+        for j, scale in enumerate(self.scales):
+            fault = scale.fault(places[:, j])
+            if fault is not None:
+                raise InputError(f"{field}, coordinate {self.names[j]!r}", f"not as {scale!r}", fault)
 
     def sample(self, shares: Array) -> Array:
         """(n, d) places, for shares (n, d)."""

@@ -3,6 +3,7 @@
 n           points, d coordinates each
 points      (n, d)  one row a point, as the kernel sees it
 places      (n, c)  the same as people see it; the same numbers, unless a coordinate has a scale of its own
+elsewhere   (m, c)  places that are not among the points: what is measured there tells of the points
 k(x, y)     kernel; without one, the linear kernel <x, y> of the features phi(x) = x
 K           (n, n)  kernel matrix K_ij = k(x_i, x_j); never stored, only blocks of it are computed
 """
@@ -13,6 +14,7 @@ import os
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -60,6 +62,9 @@ class Domain:
     """Kernel on the points, as scikit-learn defines one; None stands for the linear kernel <x, y>."""
     names: tuple[str, ...]
     """(c,) names of the coordinates, all different."""
+    elsewhere: Array
+    """(m, c) further places where something may have been measured; no label is asked for there, and no plan goes
+    there. As places of measurements they are numbered after the points: n, n + 1, ..."""
 
     def __init__(
         self,
@@ -68,6 +73,7 @@ class Domain:
         *,
         names: Sequence[str] | None = None,
         scales: Sequence[Scale] | None = None,
+        elsewhere: ArrayLike | None = None,
     ) -> None:
         """Check everything once, so that no later step needs to.
 
@@ -77,6 +83,7 @@ class Domain:
                 function, an independent part of its value at each row; the noise of measurements is no part of it.
             names: (d,) names; by default the frame's columns, or else x0, x1, ...
             scales: (d,) what each coordinate may be, of `superlevel.scales`; by default any number.
+            elsewhere: (m, d) places of measurements that are not among the points; none by default.
         """
         matrix, known = _coordinates(points)
         called = _checked_names(known if names is None else names, matrix.shape[1])
@@ -86,6 +93,7 @@ class Domain:
         object.__setattr__(self, "points", matrix if coordinates.is_plain else frozen(coordinates.forward(matrix)))
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "names", called)
+        object.__setattr__(self, "elsewhere", _further(elsewhere, coordinates))
         _check_kernel(self)
 
     @classmethod
@@ -139,12 +147,21 @@ class Domain:
 
     def with_kernel(self, kernel: Kernel | None) -> Self:
         """The same points with another kernel."""
-        return type(self)(self.places, kernel, names=self.names, scales=self.coordinates.scales)
+        scales = self.coordinates.scales
+        return type(self)(self.places, kernel, names=self.names, scales=scales, elsewhere=self.elsewhere)
 
     @property
     def n(self) -> int:
         """Number of points."""
         return len(self.points)
+
+    @cached_property
+    def everywhere(self) -> Domain:
+        """The points, and after them the places elsewhere, all of them as points: where something can be measured."""
+        if not len(self.elsewhere):
+            return self
+        places, scales = np.concatenate([self.places, self.elsewhere]), self.coordinates.scales
+        return Domain(places, self.kernel, names=self.names, scales=scales)
 
     @property
     def dimension(self) -> int:
@@ -192,6 +209,8 @@ class Domain:
         parts += [f"{name} {scale.extent(values)}" for name, scale, values in shown]
         if len(self.names) > _SHOWN_COORDINATES:
             parts.append(f"{len(self.names) - _SHOWN_COORDINATES} more")
+        if len(self.elsewhere):
+            parts.append(f"{len(self.elsewhere)} place{'s' * (len(self.elsewhere) > 1)} elsewhere")
         parts.append("linear kernel" if self.kernel is None else f"kernel={self.kernel!r}")
         return f"Domain({', '.join(parts)})"
 
@@ -220,7 +239,7 @@ def read_values(path: str | os.PathLike[str], column: str) -> Array:
 # --- points and names
 
 
-def _coordinates(values: Any) -> tuple[Array, tuple[str, ...]]:
+def _coordinates(values: Any, field: str = "points") -> tuple[Array, tuple[str, ...]]:
     """A read-only copy (n, d) of the points, and the names they come with or get."""
     names: tuple[str, ...] | None = None
     if _is_frame(values):
@@ -229,9 +248,22 @@ def _coordinates(values: Any) -> tuple[Array, tuple[str, ...]]:
         on_a_line = np.ndim(values) == 1
     except ValueError:  # ragged lists, which as_matrix explains
         on_a_line = False
-    matrix = as_matrix("points", np.asarray(values)[:, None] if on_a_line else values).copy()
+    matrix = as_matrix(field, np.asarray(values)[:, None] if on_a_line else values).copy()
     matrix.setflags(write=False)
     return matrix, names or tuple(f"x{j}" for j in range(matrix.shape[1]))
+
+
+def _further(values: Any, coordinates: Coordinates) -> Array:
+    """A read-only copy (m, c) of the places elsewhere, with no row where there are none."""
+    dimension = len(coordinates.names)
+    if values is None or np.shape(values) == (0, dimension):
+        return frozen(np.empty((0, dimension)))
+    matrix, _ = _coordinates(values, "elsewhere")
+    if matrix.shape[1] != dimension:
+        got = f"with {matrix.shape[1]} coordinate{'s' * (matrix.shape[1] > 1)}"
+        raise InputError("elsewhere", got, f"give {dimension}, as the points have")
+    coordinates.check("elsewhere", matrix)
+    return matrix
 
 
 def _is_frame(values: object) -> bool:
@@ -265,11 +297,9 @@ def _scaled(places: Array, names: tuple[str, ...], scales: Sequence[Scale] | Non
         return Coordinates.plain(names)
     if len(scales) != len(names):
         raise InputError("scales", f"{len(scales)} of them", f"give {len(names)}, one for each coordinate")
-    for j, scale in enumerate(scales):
-        fault = scale.fault(places[:, j])
-        if fault is not None:
-            raise InputError(f"points, coordinate {names[j]!r}", f"not as {scale!r}", fault)
-    return Coordinates(names=names, scales=tuple(scales))
+    coordinates = Coordinates(names=names, scales=tuple(scales))
+    coordinates.check("points", places)
+    return coordinates
 
 
 # --- kernel

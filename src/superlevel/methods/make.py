@@ -15,6 +15,7 @@ from superlevel.arrays import as_count
 from superlevel.confidence.estimated import Estimated
 from superlevel.confidence.posterior import OnPosterior, as_flag
 from superlevel.confidence.protocol import AnyConfidence, describe
+from superlevel.confidence.transformed import Transformed
 from superlevel.errors import InputError, NotInstalledError
 from superlevel.methods.loop import Method
 from superlevel.methods.table import CONFIDENCES, GUARANTEED, Pairing, Row, row_of
@@ -23,6 +24,7 @@ from superlevel.problem import Problem
 from superlevel.rules.checked import Checked
 from superlevel.rules.pilot import Piloted
 from superlevel.rules.protocol import Rule
+from superlevel.transforms import IDENTITY
 
 LARGEST = 1e100
 WIDEST = 1e150  # extent of a coordinate: its square is a number
@@ -65,16 +67,19 @@ def make(
     pairing, chosen = choose_confidence(used, row, problem, confidence)
     if problem.fit and chosen.given_only:
         raise InputError("fit", repr(problem.fit), "a guarantee needs kernel, noise and mean to be given")
-    _check_sizes(problem)
+    posed = problem.transformed
+    _check_sizes(posed)
     goal = problem.goal.by_points() if row.by_points else problem.goal
     if goal.share:
         _check_pairs(used, problem, chosen)
     where = as_rule(rule_for(objective, rule, pairing, used), pairing, used)
-    where.check(problem, goal)
+    where.check(posed, posed.goal if problem.scale is not IDENTITY else goal)
     size = row.batch if batch is None else as_count("batch", batch)
     if problem.fit:
         where = Piloted(Checked(where) if "kernel" in problem.fit else where)
         chosen = Estimated(cast(OnPosterior, chosen))  # the others want all to be given
+    if problem.scale is not IDENTITY:
+        chosen = Transformed(chosen)
     prior = chosen.prior(problem)
     return Method(
         name=used,

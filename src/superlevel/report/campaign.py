@@ -45,6 +45,18 @@ class Reason:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Elsewhere:
+    """What was measured at places that are not among the points."""
+
+    points: Array
+    """(m, d)"""
+    counts: Indices
+    """(m,) measurements at each, at least one."""
+    averages: Array
+    """(m,) their means."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Campaign:
     """Everything that is shown of a campaign."""
 
@@ -61,6 +73,8 @@ class Campaign:
     """(n,) measurements at each point."""
     averages: Array
     """(n,) their mean, NaN where there is none."""
+    elsewhere: Elsewhere | None = None
+    """None where everything was measured at the points."""
     mean: Array | None
     """(n,) what f is thought to be; None where a method has no estimate of f at every point."""
     lower: Array | None
@@ -104,6 +118,11 @@ class Campaign:
     def positions(self) -> Array:
         """(n, d) where the points are along the axes of a picture."""
         return self.coordinates.positions(self.points)
+
+    @cached_property
+    def beside(self) -> Array | None:
+        """(m, d) where the places elsewhere are along the axes of a picture."""
+        return None if self.elsewhere is None else self.coordinates.positions(self.elsewhere.points)
 
     @cached_property
     def classes(self) -> Labels:

@@ -29,6 +29,8 @@ LARGEST = 170.0  # area of the dot of the point that was measured most, in squar
 MEASURED = "#141414"
 NEXT = "#8a0f4f"
 DOT: dict[str, Any] = {"edgecolor": "white", "linewidth": 0.6, "zorder": 3, "clip_on": False}
+SQUARE: dict[str, Any] = {"edgecolor": MEASURED, "linewidth": 1.0, "zorder": 3, "clip_on": True}
+SQUARE["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
 DIAMOND: dict[str, Any] = {"edgecolor": NEXT, "linewidth": 1.4, "zorder": 4, "clip_on": False}
 DIAMOND["path_effects"] = [withStroke(linewidth=3.0, foreground="white")]
 
@@ -60,6 +62,7 @@ def _draw_map(campaign: Campaign) -> Figure:
         handles.append(Line2D([], [], color="black", linewidth=1.1, label=f"mean at the {which}"))
     spacing = plane.spacing(WIDTH)
     handles += _draw_measured(axes, campaign, campaign.positions, spacing=spacing)
+    handles += draw_elsewhere(axes, campaign, campaign.beside)
     handles += _draw_next(axes, campaign, campaign.positions, area=float(np.clip((0.9 * spacing) ** 2, 18.0, 36.0)))
     frame_map(axes, plane, campaign.positions)
     name_axes(axes, *campaign.names)
@@ -141,6 +144,9 @@ def _draw_along(
     places = np.full((len(campaign.points), 2), np.nan)
     places[chosen] = np.column_stack([at, campaign.averages[chosen]])
     handles += _draw_measured(axes, campaign, places, spacing=9.0)
+    if campaign.elsewhere is not None and campaign.beside is not None and not ranked:
+        there = np.column_stack([campaign.beside[:, 0], campaign.elsewhere.averages])
+        handles += draw_elsewhere(axes, campaign, there)
     places[chosen, 1] = 1.6
     handles += _draw_next(strip, campaign, places, marker="d")
     fill(strip, rectangles(sides, np.tile([0.0, 0.9], (len(at), 1))), drawn(campaign), chosen)
@@ -261,6 +267,15 @@ def _draw_measured(axes: Axes, campaign: Campaign, places: Array, *, spacing: fl
         as_mark("o", area, MEASURED, DOT, label=f"{count:,} measurement{'s' * (count > 1)}")
         for count, area in zip(told.tolist(), areas(told), strict=True)
     ]
+
+
+def draw_elsewhere(axes: Axes, campaign: Campaign, places: Array | None) -> list[Artist]:
+    """Squares (m, 2) where something was measured that is not a point; what is outside of the axes is left out."""
+    if campaign.elsewhere is None or places is None:
+        return []
+    axes.scatter(*places.T, 14.0, "none", marker="s", label="measured elsewhere", **SQUARE)
+    label = f"measured elsewhere ({len(places):,})"
+    return [as_mark("s", 14.0, "none", SQUARE, label=label)]
 
 
 def _draw_next(axes: Axes, campaign: Campaign, places: Array, *, marker: str = "D", area: float = 36.0) -> list[Artist]:

@@ -81,6 +81,7 @@ def page(campaign: Campaign, statement: Sequence[tuple[str, str, str]] = ()) -> 
         audit_section(campaign.audits),
         section("What is claimed", table(("claim", "assumption or check", "verdict"), statement)) if statement else "",
         section("Points", _points(campaign)),
+        _elsewhere(campaign),
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -128,7 +129,9 @@ def _counts(campaign: Campaign) -> str:
     samples, measured = int(campaign.counts.sum()), int((campaign.counts > 0).sum())
     classes = ", ".join(f"{group.size:,} {group.name}" for group in drawn(campaign))
     told = f"{classes}: {several(len(campaign.points), 'point')}"
-    return f"{told}, {several(samples, 'measurement')}" + f" at {measured:,} of them" * (measured > 0)
+    told = f"{told}, {several(samples, 'measurement')}" + f" at {measured:,} of them" * (measured > 0)
+    there = campaign.elsewhere
+    return told if there is None else f"{told}, {several(int(there.counts.sum()), 'measurement')} elsewhere"
 
 
 def _alt(campaign: Campaign) -> str:
@@ -199,6 +202,19 @@ def _points(campaign: Campaign) -> str:
         line["label"] = Label(line["label"], faces[str(line["label"])])
     cells = [[at, *places.numbers(at), *(lines[at][name] for name in names)] for at in shown.tolist()]
     return note + table(("point", *headings(campaign.names, columns)[:SHOWN], *names), cells)
+
+
+def _elsewhere(campaign: Campaign) -> str:
+    """What was measured at places that are not among the points."""
+    there = campaign.elsewhere
+    if there is None:
+        return ""
+    names = (*headings(campaign.names, ("measurements", "average"))[:SHOWN], "measurements", "average")
+    cells = [campaign.coordinates.cells(place)[:SHOWN] for place in there.points[:POINTS].tolist()]
+    lines = zip(cells, there.counts.tolist(), there.averages.tolist(), strict=False)
+    listed = table(names, [(*map(number, place), count, average) for place, count, average in lines])
+    left = len(there.points) - POINTS
+    return section("Measured elsewhere", listed + (f"<p>{left:,} more places are left out.</p>" if left > 0 else ""))
 
 
 def _listed(campaign: Campaign) -> Indices:

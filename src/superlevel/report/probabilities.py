@@ -32,9 +32,11 @@ from superlevel.report.drawing import (
     DOT,
     MEASURED,
     RANKED,
+    SQUARE,
     WIDTH,
     as_line,
     as_mark,
+    draw_elsewhere,
     fill,
     fit,
     frame_map,
@@ -168,6 +170,7 @@ def _draw_map(axes: Axes, plane: Plane, panel: _Panel, campaign: Campaign, *, do
     if len(measured):
         first, second = measured.T
         axes.scatter(first, second, dot, MEASURED, label="measured", **DOT)
+    draw_elsewhere(axes, campaign, campaign.beside)
     return _draw_half(axes, grid, panel.chances, campaign.positions)
 
 
@@ -245,6 +248,8 @@ def _map_handles(campaign: Campaign, panels: Sequence[_Panel], plane: Plane, *, 
             handles.append(Patch(facecolor=SHADES(float(label == ABOVE)), edgecolor=color, linewidth=1.8, label=told))
     if (campaign.counts > 0).any():
         handles.append(as_mark("o", 9.0, MEASURED, DOT, label="measured"))
+    if campaign.elsewhere is not None:
+        handles.append(as_mark("s", 14.0, "none", SQUARE, label="measured elsewhere"))
     if plane.grid is not None and len(plane.grid.holes):
         handles.append(Patch(label="no point", **(HOLES | {"linewidth": 0.6})))
     return handles

@@ -108,10 +108,11 @@ class Stopping:
             return None, "kernel and noise are not estimated yet"
         if self.estimate is None:
             return None, "there is no estimate of the function"
-        missing = self._missing(self.problem, self.estimate)
+        posed, f = self.problem.transformed, self.problem.scale(self.estimate)
+        missing = self._missing(posed, f)
         if missing:
             return None, missing
-        found = bound(self.problem, self.estimate, self.counted)
+        found = bound(posed, f, self.counted)
         if found is None:
             return None, "the decided points are within the tolerance, or have one label whatever f is"
         return found, "" if found.samples else f"with delta = {self.problem.delta:g} a guess may do"

@@ -57,6 +57,7 @@ def created(
         goal=problem.goal.describe(),
         kernel=None if "kernel" in problem.fit else kernels.describe(problem.domain.kernel),
         problem={field.name: _plain(getattr(problem, field.name)) for field in FIELDS},
+        transform=problem.scale.name,
         fit=list(problem.fit),
         method=name,
         confidence=describe(chosen),
@@ -78,15 +79,18 @@ def goal_of(given: Created) -> Goal:
     return goals.restore(given.goal)
 
 
-def problem_of(given: Created, fit: Fit | None) -> Problem:
-    """The problem, with what was estimated in place of what was not given."""
+def problem_of(given: Created, fit: Fit | None, elsewhere: Array | None = None) -> Problem:
+    """The problem, with what was estimated in place of what was not given, and places (m, d) beside the points."""
     fields = {name: _array(value) for name, value in given.problem.items()}
     kernel, left = given.kernel, tuple(given.fit)
     if fit is not None:
         kernel, left = fit.kernel, ()
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
-    domain = Domain(np.array(given.points), kernels.restore(kernel), names=given.names, scales=given.coordinates.scales)
-    return Problem(domain, goal=goal_of(given), fit=left, **fields)
+    further = None if elsewhere is None or not len(elsewhere) else elsewhere
+    shown = given.coordinates
+    points = np.array(given.points)
+    domain = Domain(points, kernels.restore(kernel), names=shown.names, scales=shown.scales, elsewhere=further)
+    return Problem(domain, goal=goal_of(given), fit=left, transform=given.transform, **fields)
 
 
 def _plain(values: float | Array | None) -> float | list[float] | None:

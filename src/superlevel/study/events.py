@@ -149,6 +149,9 @@ class Created(Payload):
     """A description, None for the linear kernel."""
     problem: dict[str, float | list[float] | None]
     """The fields of `superlevel.fields`."""
+    transform: str = ""
+    """The name of the transform of the values, as `superlevel.transforms` has it; all values of the log are as they
+    were told. Empty where there is none, and in the formats before 5."""
     fit: list[str] = Field(default_factory=list)
     """What of kernel, noise and mean is estimated from the measurements, and not as it is here."""
     method: str
@@ -235,6 +238,18 @@ class Asked(Payload):
     design: Certified | None = None
 
 
+class Placed(Payload):
+    """Something was measured at places that are not among the points: what these places are.
+
+    Places are numbered on after the points and the places before them, and `Told` names them by these numbers.
+    """
+
+    kind = "placed"
+
+    points: list[list[float]]
+    """(m, d) coordinates."""
+
+
 class Told(Payload):
     """Results came in."""
 
@@ -283,8 +298,10 @@ class Closed(Payload):
     reason: str = ""
 
 
-KINDS: dict[str, type[Payload]] = {model.kind: model for model in (Created, Asked, Told, Corrected, Withdrawn, Closed)}
-AnyPayload: TypeAlias = Created | Asked | Told | Corrected | Withdrawn | Closed
+KINDS: dict[str, type[Payload]] = {
+    model.kind: model for model in (Created, Asked, Placed, Told, Corrected, Withdrawn, Closed)
+}
+AnyPayload: TypeAlias = Created | Asked | Placed | Told | Corrected | Withdrawn | Closed
 RESCUE = (
     "the log is damaged or was changed by hand: take the copy that you keep, or rescue what is intact with "
     "`superlevel doctor --store URL --rescue NEW_URL`"

@@ -18,8 +18,21 @@ from superlevel.arrays import Array, Indices, Mask, frozen
 from superlevel.coordinates import Coordinates
 from superlevel.goals import Goal, restore
 from superlevel.scales import Cell
-from superlevel.study.events import Asked, Closed, Corrected, Created, DamagedError, Fit, Told, Withdrawn, read
+from superlevel.study.events import (
+    RESCUE,
+    Asked,
+    Closed,
+    Corrected,
+    Created,
+    DamagedError,
+    Fit,
+    Placed,
+    Told,
+    Withdrawn,
+    read,
+)
 from superlevel.study.storage.protocol import Entry
+from superlevel.transforms import Transform, as_transform
 
 
 class Fate(IntEnum):
@@ -71,8 +84,10 @@ class Ledger:
     times: tuple[str, str]
     """When the first and the last entry were written."""
     askings: tuple[Asking, ...]
+    elsewhere: Array
+    """(m, d) places of measurements that are not among the points."""
     point: Indices
-    """(T,)"""
+    """(T,) the number of the point; from n on, those of the places elsewhere."""
     asking: Indices
     """(T,) position in `askings`, -1 for what nobody planned."""
     fate: Indices
@@ -136,13 +151,23 @@ class Ledger:
         return self.created.coordinates
 
     def cells(self, point: int) -> tuple[Cell, ...]:
-        """(d,) a point as people see it."""
-        return self.coordinates.cells(self.created.points[point])
+        """(d,) a point, or a place elsewhere, as people see it."""
+        return self.coordinates.cells(self.everywhere[point].tolist())
+
+    @cached_property
+    def everywhere(self) -> Array:
+        """(n + m, d) the points, and after them the places elsewhere."""
+        return frozen(np.concatenate([self.places, self.elsewhere]))
 
     @cached_property
     def goal(self) -> Goal:
         """What is asked."""
         return restore(self.created.goal)
+
+    @cached_property
+    def scale(self) -> Transform:
+        """The transform of the values."""
+        return as_transform(self.created.transform)
 
     @cached_property
     def labels(self) -> int:
@@ -152,14 +177,26 @@ class Ledger:
     @property
     def counts(self) -> Indices:
         """(n,) measurements at each point."""
-        return np.bincount(self.point[self.measured], minlength=self.n).astype(np.int64)
+        return self._counted[0][: self.n]
 
     @property
     def averages(self) -> Array:
         """(n,) their means, NaN where there is none."""
-        at, counts = self.measured, self.counts
-        sums = np.bincount(self.point[at], self.value[at], minlength=self.n)
-        return np.asarray(np.divide(sums, counts, out=np.full(self.n, np.nan), where=counts > 0))
+        return self._counted[1][: self.n]
+
+    @property
+    def further(self) -> tuple[Indices, Array]:
+        """Counts (m,) and means (m,) of the measurements at the places elsewhere."""
+        counts, averages = self._counted
+        return counts[self.n :], averages[self.n :]
+
+    @cached_property
+    def _counted(self) -> tuple[Indices, Array]:
+        """Counts and means of the measurements at each of the n + m places."""
+        at, everywhere = self.measured, self.n + len(self.elsewhere)
+        counts = np.bincount(self.point[at], minlength=everywhere).astype(np.int64)
+        sums = np.bincount(self.point[at], self.value[at], minlength=everywhere)
+        return counts, np.asarray(np.divide(sums, counts, out=np.full(everywhere, np.nan), where=counts > 0))
 
     @property
     def fit(self) -> Fit | None:
@@ -198,6 +235,13 @@ def shut(before: Ledger, after: Ledger) -> list[int]:
     return [int(ticket) for ticket in gone]
 
 
+def as_places(given: list[list[float]], dimension: int) -> Array:
+    """(m, d) coordinates; a DamagedError where they are not as many as the points have."""
+    if any(len(row) != dimension for row in given):
+        raise DamagedError(f"a place elsewhere does not have {dimension} coordinates; {RESCUE}")
+    return frozen(np.array(given, dtype=np.float64).reshape(-1, dimension))
+
+
 @dataclass(kw_only=True, eq=False)
 class _Work:
     """A ledger that is being written: lists grow, arrays would be copied for every entry."""
@@ -217,6 +261,7 @@ class _Work:
             "created": created,
             "times": (entry.at, entry.at),
             "askings": [],
+            "elsewhere": [],
             "reasons": {},
             "former": [],
             "changed": 1,
@@ -231,7 +276,8 @@ class _Work:
     def resume(cls, ledger: Ledger) -> _Work:
         kept = ("created", "times", "changed", "revised", "closed", "length", "head")
         fields = {name: getattr(ledger, name) for name in kept}
-        fields |= {"askings": list(ledger.askings), "reasons": dict(ledger.reasons), "former": list(ledger.former)}
+        fields |= {"askings": list(ledger.askings), "elsewhere": ledger.elsewhere.tolist()}
+        fields |= {"reasons": dict(ledger.reasons), "former": list(ledger.former)}
         columns = ("point", "asking", "fate", "value", "noise", "late", "told")
         return cls(fields=fields, **{name: getattr(ledger, name).tolist() for name in columns})
 
@@ -252,6 +298,8 @@ class _Work:
         match payload:
             case Asked():
                 self._asked(entry, payload)
+            case Placed():
+                self.fields["elsewhere"] += payload.points
             case Told():
                 self._told(entry.seq, payload)
             case Corrected():
@@ -310,9 +358,9 @@ class _Work:
             self.fields["reasons"].update(dict.fromkeys(tickets, reason))
 
     def _open(self, points: list[int], asking: int) -> None:
-        count, n = len(points), len(self.fields["created"].points)
-        if points and not 0 <= min(points) <= max(points) < n:
-            raise ValueError(f"points are from 0 to {n - 1}")
+        count, everywhere = len(points), len(self.fields["created"].points) + len(self.fields["elsewhere"])
+        if points and not 0 <= min(points) <= max(points) < everywhere:
+            raise ValueError(f"points are from 0 to {everywhere - 1}")
         self.point += points
         self.asking += [asking] * count
         self.fate += [int(Fate.OPEN)] * count
@@ -328,8 +376,10 @@ class _Work:
 
     def finished(self) -> Ledger:
         fields = self.fields
+        dimension = len(fields["created"].names)
         return Ledger(
-            **{name: value for name, value in fields.items() if name not in {"askings", "former"}},
+            **{name: value for name, value in fields.items() if name not in {"askings", "former", "elsewhere"}},
+            elsewhere=as_places(fields["elsewhere"], dimension),
             askings=tuple(fields["askings"]),
             former=tuple(fields["former"]),
             point=frozen(np.array(self.point, dtype=np.int64)),

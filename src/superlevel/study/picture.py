@@ -9,7 +9,7 @@ import numpy as np
 
 from superlevel.arrays import Array, Labels
 from superlevel.goals import UNDECIDED, classes, decided
-from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Reason
+from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Elsewhere, Reason
 from superlevel.study.assumptions import assumptions
 from superlevel.study.audit_summary import summary
 from superlevel.study.auditing import accuracy
@@ -33,6 +33,7 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         labels=known.labels,
         counts=ledger.counts,
         averages=ledger.averages,
+        elsewhere=_elsewhere(known),
         mean=known.estimate,
         lower=found.lower,
         upper=found.upper,
@@ -51,6 +52,15 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         audits=tuple(summary(each) for each in accuracy(ledger)),
     )
     return replace(shown, facts=(*shown.facts, *_expected(shown)))
+
+
+def _elsewhere(known: Knowledge) -> Elsewhere | None:
+    """The places elsewhere that have a measurement which was not withdrawn."""
+    counts, averages = known.ledger.further
+    there = counts > 0
+    if not there.any():
+        return None
+    return Elsewhere(points=known.ledger.elsewhere[there], counts=counts[there], averages=averages[there])
 
 
 def chances(known: Knowledge) -> Array | None:
@@ -92,7 +102,7 @@ def reasons(known: Knowledge) -> tuple[Reason, ...]:
 def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
     ledger = known.ledger
     rows = [
-        ("measurements", f"{ledger.samples:,} at {np.count_nonzero(ledger.counts):,} points"),
+        ("measurements", _measured(known)),
         ("plans", f"{len(ledger.askings):,}"),
         ("open tickets", f"{len(ledger.open):,}"),
         ("began", ledger.times[0]),
@@ -102,6 +112,16 @@ def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
     if known.stop is not None:
         rows.append(("ended because", known.stop.value))
     return tuple(rows)
+
+
+def _measured(known: Knowledge) -> str:
+    """How many measurements there are, and where."""
+    ledger = known.ledger
+    here, there = ledger.counts, ledger.further[0]
+    text = f"{int(here.sum()):,} at {np.count_nonzero(here):,} points"
+    if not there.any():
+        return text
+    return f"{text}, {int(there.sum()):,} at {np.count_nonzero(there):,} places that are not among the points"
 
 
 def moments(known: Knowledge) -> list[tuple[int, Labels]]:

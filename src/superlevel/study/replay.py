@@ -111,14 +111,15 @@ class Methods:
     """Makes the method of a campaign, and caches what takes a while: the last one, and the last states of it."""
 
     def __init__(self) -> None:
-        self._made: tuple[Created, Fit | None, Method] | None = None
+        self._made: tuple[tuple[Created, Fit | None, bytes], Method] | None = None
         self.reached: list[_Step] = []
 
-    def of(self, created: Created, fit: Fit | None) -> Method:
-        """With the estimate of an earlier version, where the log has one."""
-        if self._made is None or self._made[:2] != (created, fit):
-            self._made = (created, fit, make(created, problem_of(created, fit)))
-        return self._made[2]
+    def of(self, created: Created, fit: Fit | None, elsewhere: Array) -> Method:
+        """With the estimate of an earlier version, where the log has one, and places (m, d) beside the points."""
+        key = (created, fit, elsewhere.tobytes())
+        if self._made is None or self._made[0] != key:
+            self._made = (key, make(created, problem_of(created, fit, elsewhere)))
+        return self._made[1]
 
 
 def make(created: Created, problem: Problem) -> Method:
@@ -136,7 +137,7 @@ def make(created: Created, problem: Problem) -> Method:
 
 def know(ledger: Ledger, makers: Methods, *, fit: Fit | None = None) -> Knowledge:
     """Everything that follows from the entries, and from an estimate of an earlier version that is newer than they."""
-    method = makers.of(ledger.created, ledger.fit if fit is None else fit)
+    method = makers.of(ledger.created, ledger.fit if fit is None else fit, ledger.elsewhere)
     begin = method.init(seed=ledger.created.seed)
     if method.confidence.in_rounds:
         state, infos, over = rounds.told(method, begin, ledger)
@@ -160,14 +161,10 @@ def as_labels(text: str, ledger: Ledger) -> Labels:
     return labels.reshape(ledger.goal.unread(ledger.n).labels.shape)
 
 
-def deviations(method: Method, ledger: Ledger, at: Indices) -> Array | None:
-    """(N,) of measurements, where one of them has its own; NaN for one that has none, if it is estimated."""
+def deviations(ledger: Ledger, at: Indices) -> Array | None:
+    """(N,) of measurements, where one of them has its own; NaN for one that has none."""
     own = ledger.noise[at]
-    if np.isnan(own).all():
-        return None
-    if "noise" in method.problem.fit:  # what is given of it is not used then
-        return own
-    return np.where(np.isnan(own), method.problem.deviations[ledger.point[at]], own)
+    return None if np.isnan(own).all() else own
 
 
 # ------------------------------------------------------------------------------------------- batches
@@ -241,7 +238,7 @@ def _batch(method: Method, state: State, ledger: Ledger, part: _Part) -> Batch:
     return Batch(
         points=points,
         values=ledger.value[part.at],
-        noise=deviations(method, ledger, part.at),
+        noise=deviations(ledger, part.at),
         plan=plan,
         whole=part.whole,
     )

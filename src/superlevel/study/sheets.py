@@ -39,6 +39,7 @@ _WHOLE = re.compile(r"\+?0*([0-9]{1,18})(?:\.0*)?")
 _ABSENT = frozenset(("nan", "+nan", "-nan", "n/a", "#n/a", "na", "none", "null", "-", "--", "?"))
 _LEAVE_EMPTY = "leave it empty if it is not measured yet, or write failed in the column status"
 _ELSEWHERE = "it is of another study: tell it there, or leave that column out if it belongs here"
+_BESIDE = "if it was measured beside the points, tell the sheet with --elsewhere"
 _FINITE = "give a finite number with a decimal point"
 
 
@@ -52,6 +53,8 @@ class Line:
     """Number of what was asked for; None where only coordinates are given."""
     point: int | None
     """Index of the point in the domain, from the coordinates; None where only a ticket is given."""
+    at: tuple[float, ...] | None = None
+    """Coordinates of a place that is not among the points; None where it is one of them."""
     value: float | None
     """None where it could not be measured."""
     noise: float | None
@@ -118,6 +121,7 @@ def read_sheet(
     names: tuple[str, ...],
     scales: Sequence[Scale] | None = None,
     study: str | None = None,
+    elsewhere: bool = False,
 ) -> Sheet:
     """The results in the bytes of a CSV file: UTF-8, names of the columns in the first line.
 
@@ -131,6 +135,7 @@ def read_sheet(
         names: (d,) names of the coordinates.
         scales: (d,) what each coordinate may be; by default any number.
         study: whose results they must be, where the sheet says that.
+        elsewhere: whether coordinates that are not those of a point are a place that was measured all the same.
 
     Raises:
         SheetError: all that is wrong with the sheet.
@@ -143,7 +148,7 @@ def read_sheet(
     values, unreadable = _values(body)
     noise, unclear = _noise(body)
     tickets, unknown = _tickets(body)
-    located, lost = _points(body, _as_coordinates(coordinates, scales), points)
+    located, places, lost = _points(body, _as_coordinates(coordinates, scales), points, elsewhere=elsewhere)
     strange = [at for at, cell in enumerate(body.cells(STUDY)) if cell and study is not None and cell != study]
     others = [body.trouble(at, STUDY, _ELSEWHERE) for at in strange]
     troubles = [*body.troubles, *unreadable, *unclear, *unknown, *lost, *others]
@@ -152,8 +157,8 @@ def read_sheet(
     if troubles:
         order = {column: place for place, column in enumerate(layout.header)} | {"": -1}
         raise SheetError(name, sorted(troubles, key=lambda each: (each.line, order[each.column])))
-    fields = zip(body.lines, tickets, located, values, noise, body.cells(REASON), strict=True)
-    lines = tuple(Line(line=n, ticket=t, point=p, value=v, noise=s, reason=r) for n, t, p, v, s, r in fields)
+    fields = zip(body.lines, tickets, located, places, values, noise, body.cells(REASON), strict=True)
+    lines = tuple(Line(line=n, ticket=t, point=p, at=a, value=v, noise=s, reason=r) for n, t, p, a, v, s, r in fields)
     return Sheet(lines=lines, blank=body.blank, ignored=layout.ignored)
 
 
@@ -367,8 +372,10 @@ def _ticket(cell: str) -> int:
     return 0 if found is None else int(found[1])
 
 
-def _points(body: _Body, coordinates: Coordinates, points: Array) -> tuple[list[int | None], list[Trouble]]:
-    """Indices (m,) of points, None where a line has no coordinates."""
+def _points(
+    body: _Body, coordinates: Coordinates, points: Array, *, elsewhere: bool
+) -> tuple[list[int | None], list[tuple[float, ...] | None], list[Trouble]]:
+    """Indices (m,) of points, None where a line has no coordinates; and those (m,) that are not of a point."""
     names, scales = coordinates.names, coordinates.scales
     columns = [_floats(_numerals(body.cells(name), scale)) for name, scale in zip(names, scales, strict=True)]
     found = np.stack([numbers for numbers, _ in columns], axis=1)
@@ -386,11 +393,16 @@ def _points(body: _Body, coordinates: Coordinates, points: Array) -> tuple[list[
     located = np.full(len(found), -1)
     located[whole] = match(points, found[whole])
     lost = whole[located[whole] < 0]
+    places: list[tuple[float, ...] | None] = [None] * len(found)
+    if elsewhere:
+        for at in lost.tolist():
+            places[at] = tuple(found[at].tolist())
+        lost = lost[:0]
     for at, near in zip(lost.tolist(), closest(points, found[lost]).tolist(), strict=True):
-        remedy = f"give a point of the domain; the nearest is {_shown(coordinates, points[near])}"
+        remedy = f"give a point of the domain; the nearest is {_shown(coordinates, points[near])}; {_BESIDE}"
         got = f"at {_shown(coordinates, found[at])}"
         troubles.append(Trouble(line=body.lines[at], column="", got=got, remedy=remedy))
-    return [None if point < 0 else point for point in located.tolist()], troubles
+    return [None if point < 0 else point for point in located.tolist()], places, troubles
 
 
 def _numerals(cells: Sequence[str], scale: Scale) -> list[str]:

@@ -21,6 +21,7 @@ from superlevel.scales import Cell
 from superlevel.study import status
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.auditing import Accuracy, accuracy
+from superlevel.study.ledger import Ledger
 from superlevel.study.picture import chances, progress, reasons
 from superlevel.study.reliability import reliability
 from superlevel.study.replay import Knowledge
@@ -117,6 +118,14 @@ class Points(_Record):
     """How many measurements there were when the point got its label; None where it is undecided."""
 
 
+class Elsewhere(_Record):
+    """One list for each column: the places of measurements that are not among the points."""
+
+    coordinates: list[list[Cell]]
+    measurements: list[int]
+    average: list[float | None]
+
+
 class StudyView(_Record):
     """Everything that is shown of a campaign, as of one entry of its log."""
 
@@ -131,6 +140,7 @@ class StudyView(_Record):
     names: tuple[str, ...]
     """Of the coordinates."""
     points: Points
+    elsewhere: Elsewhere
     tickets: tuple[OpenTicket, ...]
     guarantee: str
     """In which sense the labels are right."""
@@ -164,6 +174,7 @@ def view(name: str, known: Knowledge, leases: Mapping[int, Lease | None]) -> Stu
         groups=ledger.goal.groups,
         names=tuple(ledger.created.names),
         points=_points(known),
+        elsewhere=_elsewhere(ledger),
         tickets=_tickets(known, leases),
         guarantee=guarantee(known),
         assumptions=tuple(Assumed(name=field, value=value) for field, value in assumptions(known)),
@@ -172,6 +183,15 @@ def view(name: str, known: Knowledge, leases: Mapping[int, Lease | None]) -> Stu
         progress=tuple(Progress(measurements=count, undecided=left) for count, left in progress(known)),
         audits=tuple(_audit(found) for found in accuracy(ledger)),
         reliability=reliability(ledger),
+    )
+
+
+def _elsewhere(ledger: Ledger) -> Elsewhere:
+    counts, averages = ledger.further
+    return Elsewhere(
+        coordinates=[list(ledger.cells(ledger.n + k)) for k in range(len(ledger.elsewhere))],
+        measurements=counts.tolist(),
+        average=_numbers(averages, len(counts)),
     )
 
 
