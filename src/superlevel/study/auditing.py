@@ -122,7 +122,7 @@ def accuracy(ledger: Ledger) -> tuple[Accuracy, ...]:
 def _audits(ledger: Ledger, plan: Audited) -> list[Audit]:
     """One audit for each level, which share delta."""
     levels, chances = ledger.goal.levels, _chances(plan)
-    guess = np.atleast_2d(as_labels(plan.guess, ledger))
+    guess = np.atleast_2d(as_labels(plan.guess, ledger))[:, : len(chances)]  # without points that were added since
     return [
         Audit(
             labels=row,

@@ -79,8 +79,13 @@ def goal_of(given: Created) -> Goal:
     return goals.restore(given.goal)
 
 
-def problem_of(given: Created, fit: Fit | None, elsewhere: Array | None = None) -> Problem:
-    """The problem, with what was estimated in place of what was not given, and places (m, d) beside the points."""
+def problem_of(
+    given: Created, fit: Fit | None, *, refined: Array | None = None, elsewhere: Array | None = None
+) -> Problem:
+    """The problem, with what was estimated in place of what was not given.
+
+    Added are further points (r, d), and places (m, d) beside the points.
+    """
     fields = {name: _array(value) for name, value in given.problem.items()}
     kernel, left = given.kernel, tuple(given.fit)
     if fit is not None:
@@ -88,7 +93,7 @@ def problem_of(given: Created, fit: Fit | None, elsewhere: Array | None = None) 
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
     further = None if elsewhere is None or not len(elsewhere) else elsewhere
     shown = given.coordinates
-    points = np.array(given.points)
+    points = np.array(given.points if refined is None else [*given.points, *refined.tolist()])
     domain = Domain(points, kernels.restore(kernel), names=shown.names, scales=shown.scales, elsewhere=further)
     return Problem(domain, goal=goal_of(given), fit=left, transform=given.transform, **fields)
 

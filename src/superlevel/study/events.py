@@ -239,15 +239,19 @@ class Asked(Payload):
 
 
 class Placed(Payload):
-    """Something was measured at places that are not among the points: what these places are.
+    """Places were added: where something was measured beside the points, or further points, whose labels are wanted.
 
-    Places are numbered on after the points and the places before them, and `Told` names them by these numbers.
+    Places beside the points are numbered on after the points and the places before them, and `Told` names them by these
+    numbers. Further points are numbered on after the points before them; from then on the numbers of all places beside
+    the points are larger by as many.
     """
 
     kind = "placed"
 
     points: list[list[float]]
     """(m, d) coordinates."""
+    targets: bool = False
+    """Whether they are further points."""
 
 
 class Told(Payload):

@@ -34,6 +34,8 @@ from superlevel.study.events import (
 from superlevel.study.storage.protocol import Entry
 from superlevel.transforms import Transform, as_transform
 
+ARRAYS = ("askings", "former", "refined", "elsewhere")  # of a ledger, which are lists while it is written
+
 
 class Fate(IntEnum):
     """What became of a ticket."""
@@ -84,6 +86,8 @@ class Ledger:
     times: tuple[str, str]
     """When the first and the last entry were written."""
     askings: tuple[Asking, ...]
+    refined: Array
+    """(r, d) points that were added since the study was created."""
     elsewhere: Array
     """(m, d) places of measurements that are not among the points."""
     point: Indices
@@ -107,7 +111,7 @@ class Ledger:
     changed: int
     """The last entry after which labels may differ from those before."""
     revised: int
-    """The last entry that corrected or withdrew something."""
+    """The last entry that corrected or withdrew something, or added points: earlier labels are not shown."""
     closed: Closed | None
 
     @cached_property
@@ -138,12 +142,12 @@ class Ledger:
 
     @property
     def n(self) -> int:
-        return len(self.created.points)
+        return len(self.created.points) + len(self.refined)
 
     @cached_property
     def places(self) -> Array:
         """(n, d) the points."""
-        return frozen(np.array(self.created.points))
+        return frozen(np.concatenate([np.array(self.created.points), self.refined]))
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -173,6 +177,11 @@ class Ledger:
     def labels(self) -> int:
         """Labels of all points: one for each level."""
         return self.n * max(1, len(self.goal.levels))
+
+    def has_been(self, labels: int) -> bool:
+        """Whether there may have been so many labels at some moment: points are added, and never removed."""
+        each = self.labels // self.n
+        return labels % each == 0 and len(self.created.points) <= labels // each <= self.n
 
     @property
     def counts(self) -> Indices:
@@ -261,6 +270,7 @@ class _Work:
             "created": created,
             "times": (entry.at, entry.at),
             "askings": [],
+            "refined": [],
             "elsewhere": [],
             "reasons": {},
             "former": [],
@@ -276,7 +286,8 @@ class _Work:
     def resume(cls, ledger: Ledger) -> _Work:
         kept = ("created", "times", "changed", "revised", "closed", "length", "head")
         fields = {name: getattr(ledger, name) for name in kept}
-        fields |= {"askings": list(ledger.askings), "elsewhere": ledger.elsewhere.tolist()}
+        fields |= {"askings": list(ledger.askings)}
+        fields |= {"refined": ledger.refined.tolist(), "elsewhere": ledger.elsewhere.tolist()}
         fields |= {"reasons": dict(ledger.reasons), "former": list(ledger.former)}
         columns = ("point", "asking", "fate", "value", "noise", "late", "told")
         return cls(fields=fields, **{name: getattr(ledger, name).tolist() for name in columns})
@@ -291,7 +302,7 @@ class _Work:
         fields["times"] = (fields["times"][0], entry.at)
         if not isinstance(payload, Asked) or payload.fit is not None:
             fields["changed"] = entry.seq
-        if isinstance(payload, Corrected | Withdrawn):
+        if isinstance(payload, Corrected | Withdrawn) or (isinstance(payload, Placed) and payload.targets):
             fields["revised"] = entry.seq
 
     def _apply(self, entry: Entry, payload: Any) -> None:
@@ -299,7 +310,7 @@ class _Work:
             case Asked():
                 self._asked(entry, payload)
             case Placed():
-                self.fields["elsewhere"] += payload.points
+                self._placed(payload)
             case Told():
                 self._told(entry.seq, payload)
             case Corrected():
@@ -334,6 +345,16 @@ class _Work:
         self.fields["askings"].append(asking)
         self._open(payload.points, position)
 
+    def _placed(self, payload: Placed) -> None:
+        if not payload.targets:
+            self.fields["elsewhere"] += payload.points
+            return
+        n, more = len(self.fields["created"].points) + len(self.fields["refined"]), len(payload.points)
+        self.fields["refined"] += payload.points
+        self.point = [point if point < n else point + more for point in self.point]
+        former = self.fields["former"]
+        self.fields["former"] = [(point if point < n else point + more, *rest) for point, *rest in former]
+
     def _told(self, seq: int, payload: Told) -> None:
         self._open(payload.points, -1)
         deviations = payload.noise or [None] * len(payload.tickets)
@@ -358,7 +379,9 @@ class _Work:
             self.fields["reasons"].update(dict.fromkeys(tickets, reason))
 
     def _open(self, points: list[int], asking: int) -> None:
-        count, everywhere = len(points), len(self.fields["created"].points) + len(self.fields["elsewhere"])
+        count = len(points)
+        everywhere = sum(len(rows) for rows in (self.fields["created"].points, self.fields["refined"]))
+        everywhere += len(self.fields["elsewhere"])
         if points and not 0 <= min(points) <= max(points) < everywhere:
             raise ValueError(f"points are from 0 to {everywhere - 1}")
         self.point += points
@@ -378,7 +401,8 @@ class _Work:
         fields = self.fields
         dimension = len(fields["created"].names)
         return Ledger(
-            **{name: value for name, value in fields.items() if name not in {"askings", "former", "elsewhere"}},
+            **{name: value for name, value in fields.items() if name not in ARRAYS},
+            refined=as_places(fields["refined"], dimension),
             elsewhere=as_places(fields["elsewhere"], dimension),
             askings=tuple(fields["askings"]),
             former=tuple(fields["former"]),

@@ -130,7 +130,7 @@ def moments(known: Knowledge) -> list[tuple[int, Labels]]:
     plans = [
         (item.asked.samples, as_labels(item.asked.labels, ledger))
         for item in ledger.askings
-        if len(item.asked.labels) == ledger.labels
+        if ledger.has_been(len(item.asked.labels))
     ]
     return [*plans, (ledger.samples, known.labels)]
 

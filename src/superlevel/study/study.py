@@ -213,7 +213,7 @@ class Study:
 
     def _ticket(self, ledger: Ledger, number: int, until: float) -> Ticket:
         point = int(ledger.point[number - 1])
-        return Ticket(number=number, point=point, coordinates=tuple(ledger.created.points[point]), until=until)
+        return Ticket(number=number, point=point, coordinates=tuple(ledger.everywhere[point].tolist()), until=until)
 
     def _plan(self, missing: int) -> str | None:
         """Plan what is missing, at least a batch; or say why nothing can be planned."""
@@ -263,6 +263,22 @@ class Study:
         ledger, until = self._ledger, time.time() + self._ledger.created.lease
         made = (self._ticket(ledger, number, until) for number in ledger.askings[-1].tickets)
         return Tickets(tuple(made), dimension=len(ledger.created.names))
+
+    def refine(self, count: int = 512) -> int:
+        """Add points of the box where the boundary is thought to be; how many were added.
+
+        The study goes on with them: they are asked for, labelled and shown like the others. It needs limits of the
+        coordinates, as `Domain.box` and `Domain.grid` give them, and an estimate of the function.
+        """
+        from superlevel.study import refining  # noqa: PLC0415  slow to import
+
+        wanted = as_count("count", count)
+        self.refresh()
+        while True:
+            known = self.knowledge
+            added = refining.refined(known, wanted)
+            if self._write(partial(turns.unchanged, known.ledger, added)) is not None:
+                return len(added.points)
 
     def accuracy(self) -> tuple[Accuracy, ...]:
         """What every audit proves of its map so far, whatever the kernel."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 CLOSED = "the study is closed"
 
 
-def unchanged(seen: Ledger, plan: Asked, ledger: Ledger) -> Asked | None:
-    """A plan that was made from ``seen``; None where something came in since."""
+def unchanged(seen: Ledger, plan: Asked | Placed, ledger: Ledger) -> Asked | Placed | None:
+    """What was made from ``seen``; None where something came in since."""
     return plan if ledger.length == seen.length else None
 
 
@@ -34,7 +34,8 @@ def checked(given: Created) -> Methods:
     from superlevel.study.replay import Methods  # noqa: PLC0415  slow to import
 
     makers = Methods()
-    makers.of(given, None, np.empty((0, len(given.names))))
+    nothing = np.empty((0, len(given.names)))
+    makers.of(given, None, refined=nothing, elsewhere=nothing)
     return makers
 
 
@@ -42,4 +43,5 @@ def check_places(makers: Methods, ledger: Ledger, said: Sequence[Payload]) -> No
     """That the method takes measurements at the places that some entries add, before anything is stored."""
     further = [row for payload in said if isinstance(payload, Placed) for row in payload.points]
     if further:
-        makers.of(ledger.created, ledger.fit, np.concatenate([ledger.elsewhere, np.array(further)]))
+        beside = np.concatenate([ledger.elsewhere, np.array(further)])
+        makers.of(ledger.created, ledger.fit, refined=ledger.refined, elsewhere=beside)
