@@ -165,8 +165,9 @@ class RidgeBelief(CompleteBelief):
 
     def relief(self, points: Indices) -> Array:
         """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y."""
-        sigma, information = self.setting.deviations, linalg.moment(
-            self.setting.features.array, self.statistics.information
+        sigma, information = (
+            self.setting.deviations,
+            linalg.moment(self.setting.features.array, self.statistics.information),
         )
         linalg.add_to_diagonal(information, 1.0)
         seen = linalg.whiten(linalg.cholesky(information), self.targets.array)

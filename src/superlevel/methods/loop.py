@@ -170,7 +170,8 @@ class Method:
     ) -> tuple[State, Info]:
         """What values (N,) at any points (N,) show, whoever planned them; ``noise`` (N,) are their own deviations.
 
-        Places elsewhere are numbered after the points: the first is n. Where a round must be told as a whole there is no such thing.
+        Places elsewhere are numbered after the points: the first is n. Where a round must be told as a whole there is
+        no such thing.
         """
         places = as_points("points", points, count=self.problem.domain.everywhere.n)
         measured = as_vector("values", values, length=len(places))
@@ -255,7 +256,12 @@ class Method:
             *(problem.misspecification, problem.ridge, problem.fit, _parameters(problem.domain.kernel)),
             problem.transform,
         )
-        arrays = (problem.domain.points, problem.domain.elsewhere, np.asarray(problem.noise, dtype=np.float64), np.asarray(problem.cost))
+        arrays = (
+            problem.domain.points,
+            problem.domain.elsewhere,
+            np.asarray(problem.noise, dtype=np.float64),
+            np.asarray(problem.cost),
+        )
         return _hashed(repr(given), *(array.tobytes() for array in arrays))
 
     def _campaign(self, seed: int) -> str:

@@ -287,7 +287,9 @@ class Closed(Payload):
     reason: str = ""
 
 
-KINDS: dict[str, type[Payload]] = {model.kind: model for model in (Created, Asked, Placed, Told, Corrected, Withdrawn, Closed)}
+KINDS: dict[str, type[Payload]] = {
+    model.kind: model for model in (Created, Asked, Placed, Told, Corrected, Withdrawn, Closed)
+}
 AnyPayload: TypeAlias = Created | Asked | Placed | Told | Corrected | Withdrawn | Closed
 RESCUE = (
     "the log is damaged or was changed by hand: take the copy that you keep, or rescue what is intact with "

@@ -37,7 +37,7 @@ _WHOLE = re.compile(r"\+?0*([0-9]{1,18})(?:\.0*)?")
 _ABSENT = frozenset(("nan", "+nan", "-nan", "n/a", "#n/a", "na", "none", "null", "-", "--", "?"))
 _LEAVE_EMPTY = "leave it empty if it is not measured yet, or write failed in the column status"
 _ELSEWHERE = "it is of another study: tell it there, or leave that column out if it belongs here"
-_BESIDE = "if it was measured beside the points, tell the sheet with --elsewhere"
+_BESIDE = "or tell the sheet with --elsewhere"
 _FINITE = "give a finite number with a decimal point"
 
 
@@ -154,9 +154,7 @@ def read_sheet(
         order = {column: place for place, column in enumerate(layout.header)} | {"": -1}
         raise SheetError(name, sorted(troubles, key=lambda each: (each.line, order[each.column])))
     fields = zip(body.lines, tickets, located, places, values, noise, body.cells(REASON), strict=True)
-    lines = tuple(
-        Line(line=n, ticket=t, point=p, at=a, value=v, noise=s, reason=r) for n, t, p, a, v, s, r in fields
-    )
+    lines = tuple(Line(line=n, ticket=t, point=p, at=a, value=v, noise=s, reason=r) for n, t, p, a, v, s, r in fields)
     return Sheet(lines=lines, blank=body.blank, ignored=layout.ignored)
 
 
@@ -383,7 +381,7 @@ def _points(
             places[at] = tuple(found[at].tolist())
         lost = lost[:0]
     for at, near in zip(lost.tolist(), closest(points, found[lost]).tolist(), strict=True):
-        remedy = f"give a point of the domain; the nearest is {shown(names, points[near])}; {_BESIDE}"
+        remedy = f"give a point of the domain; the nearest is {shown(names, points[near])}, {_BESIDE}"
         troubles.append(Trouble(line=body.lines[at], column="", got=f"at {shown(names, found[at])}", remedy=remedy))
     return [None if point < 0 else point for point in located.tolist()], places, troubles
 

@@ -181,7 +181,8 @@ def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Rea
         leased=sum(lease is not None and lease.until >= now for lease in leases.values()),
         batches=len(ledger.askings),
         kernel=_estimated(ledger, known, "kernel") or phrase(fit.kernel if fit else created.kernel),
-        noise=_estimated(ledger, known, "noise") or ledger.scale.described("noise", BY_NAME["noise"].show(_noise(ledger))),
+        noise=_estimated(ledger, known, "noise")
+        or ledger.scale.described("noise", BY_NAME["noise"].show(_noise(ledger))),
         tested=known.tested,
         began=ledger.times[0],
         changed=ledger.times[1],

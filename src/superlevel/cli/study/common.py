@@ -236,9 +236,7 @@ def command(store: str, storage: Storage, *words: object) -> str:
     return shlex.join(["superlevel", *map(str, words), *named])
 
 
-def read_results(
-    study: Study, content: bytes, called: str, *, elsewhere: bool = False
-) -> tuple[Sheet, list[Result]]:
+def read_results(study: Study, content: bytes, called: str, *, elsewhere: bool = False) -> tuple[Sheet, list[Result]]:
     """A sheet, and its results in the order of its lines."""
     from superlevel.study.results import Result  # noqa: PLC0415
     from superlevel.study.sheets import read_sheet  # noqa: PLC0415

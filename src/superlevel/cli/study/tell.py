@@ -136,9 +136,7 @@ def _decided(study: Study, before: common.Before, later: str) -> common.Decided:
 # ---------------------------------------------------------------------------------------- the sheet
 
 
-def _read(
-    study: Study, file: str, *, exported: bool, elsewhere: bool, as_json: bool
-) -> tuple[Sheet, list[Result]]:
+def _read(study: Study, file: str, *, exported: bool, elsewhere: bool, as_json: bool) -> tuple[Sheet, list[Result]]:
     from superlevel.study.sheets import SheetError  # noqa: PLC0415
 
     content, called = _bytes(file), "what was piped in" if file == "-" else file
