@@ -103,5 +103,5 @@ def test_a_goal_that_means_something_else_is_refused(goal: sl.Goal, transform: s
 
 def test_bounds_are_for_untransformed_problems() -> None:
     problem = sl.Problem(DOMAIN, goal=sl.Threshold(1.0), noise=0.1, bound=1.0, transform="log")
-    with pytest.raises(InputError, match="give problem.transformed, and the logarithm of the values"):
+    with pytest.raises(InputError, match=r"give problem\.transformed, and the logarithm of the values"):
         sl.bounds.upper(problem, [1.0, 2.0, 3.0])

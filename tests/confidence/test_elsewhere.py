@@ -13,6 +13,7 @@ import superlevel as sl
 from superlevel import posterior
 from superlevel.errors import InputError
 from superlevel.methods import Method
+from superlevel.posterior import covariance
 from superlevel.records import State
 
 RNG = np.random.default_rng(5)
@@ -45,9 +46,9 @@ def two(kernel: Any, confidence: Any, **given: Any) -> tuple[Method, Method]:
 def test_the_posterior_is_that_of_scikit_learn_conditioned_on_all_measurements(kernel: Any) -> None:
     method, _ = two(kernel, "posterior")
     state = told(method)
-    theirs = GaussianProcessRegressor(
-        LINEAR if kernel is None else kernel, alpha=0.1**2, optimizer=None
-    ).fit(ALL[PLACES], VALUES)
+    theirs = GaussianProcessRegressor(LINEAR if kernel is None else kernel, alpha=0.1**2, optimizer=None).fit(
+        ALL[PLACES], VALUES
+    )
     mean, deviation = theirs.predict(POINTS, return_std=True)
     assert state.labels.shape == state.belief.counts.shape == (N,)
     np.testing.assert_allclose(state.estimate, mean, atol=1e-8)
@@ -90,7 +91,10 @@ def test_an_estimated_kernel_is_that_of_all_measurements() -> None:
     mine, theirs = (method.observe(method.init(), places, values[places])[0] for method in (one, other))
     assert mine.belief.pilot == theirs.belief.pilot == 0
     np.testing.assert_allclose(mine.estimate, theirs.estimate[:N], rtol=1e-9)
-    np.testing.assert_allclose(mine.belief.probability(0.8), theirs.belief.probability(0.8)[:N], atol=1e-9)  # type: ignore[index]
+    one_chance, other_chance = (state.belief.probability(0.8) for state in (mine, theirs))
+    assert one_chance is not None
+    assert other_chance is not None
+    np.testing.assert_allclose(one_chance, other_chance[:N], atol=1e-9)
     assert mine.belief.estimated == theirs.belief.estimated
     assert one.ask(mine).counts.shape == (N,)
 
@@ -185,8 +189,8 @@ def test_places_elsewhere_are_checked_like_points(further: Any, sentence: str) -
 # ------------------------------------------------------------------------------------ the posterior
 
 FORMS = {
-    "features": (RBF(0.9), posterior.gaussian.prior),
-    "stored": (Matern(0.2, nu=0.5), posterior.gaussian.prior),
+    "features": (RBF(0.9), covariance.prior),
+    "stored": (Matern(0.2, nu=0.5), covariance.prior),
     "computed": (Matern(0.2, nu=0.5) + WhiteKernel(0.1), posterior.by_rows),
 }
 

@@ -179,7 +179,11 @@ def test_a_study_asks_for_what_the_simulation_asks_for(case: Case) -> None:
         same(study, after)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.name.startswith("ridge") and "log" not in case.name], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case.name.startswith("ridge") and "log" not in case.name],
+    ids=lambda case: case.name,
+)
 def test_martingales_are_fed_as_in_a_simulation(case: Case) -> None:
     method, study = case.made()
     for _, _, values, after in list(simulated(case, method))[:4]:

@@ -54,10 +54,8 @@ def test_labels_are_those_of_a_user_who_takes_logarithms_by_hand(given: dict[str
     assert (shown.points.probability is None) == (plain.points.probability is None)
     if shown.points.probability is not None and plain.points.probability is not None:
         np.testing.assert_allclose(shown.points.probability, plain.points.probability, atol=1e-7)
-    for mine, yours in zip(shown.reliability, plain.reliability, strict=True):
-        assert [(each.measurements, each.above) for each in mine.bins] == [
-            (each.measurements, each.above) for each in yours.bins
-        ]
+    bins = [[(each.measurements, each.above) for each in found.bins] for found in shown.reliability]
+    assert bins == [[(each.measurements, each.above) for each in found.bins] for found in plain.reliability]
     assert {check.assumption: check.verdict for check in ours.verify().checks} == {
         check.assumption: check.verdict for check in theirs.verify().checks
     }
@@ -91,7 +89,7 @@ def test_what_has_no_logarithm_is_refused_before_anything_is_stored(value: float
         study.tell([tickets[0].measured(1.0), tickets[1].measured(value), Result(point=0, value=2.0)])
     assert study.refresh().ledger.length == length
     study.tell([tickets[0].measured(1.0)])
-    with pytest.raises(InputError, match="value is .*: the logarithm needs a value above 0"):
+    with pytest.raises(InputError, match=r"value is .*: the logarithm needs a value above 0"):
         study.correct(tickets[0].number, value)
     assert study.refresh().ledger.length == length + 1
 

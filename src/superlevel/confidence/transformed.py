@@ -2,8 +2,8 @@
 
 t           the problem's transform, increasing
 batch       values y and their own deviations come in the user's units, and t(y) goes to the inner confidence
-belief      estimates and intervals of t(f) go back to the user's units: an interval [l, u] of t(f) is [t^-1(l), t^-1(u)]
-            of f, with the same probability, because t is increasing; the median of t(f) becomes the median of f
+belief      estimates and intervals of t(f) go back to the user's units: an interval [l, u] of t(f) is the interval
+            [t^-1(l), t^-1(u)] of f, with the same probability, because t is increasing; a median stays a median
 
 Rules look at the inner belief, with the levels moved to t(alpha).
 """

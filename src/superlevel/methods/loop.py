@@ -170,7 +170,8 @@ class Method:
     ) -> tuple[State, Info]:
         """What values (N,) at any points (N,) show, whoever planned them; ``noise`` (N,) are their own deviations.
 
-        Places elsewhere are numbered after the points: the first is n. Where a round must be told as a whole there is no such thing.
+        Places elsewhere are numbered after the points: the first is n. Where a round must be told as a whole there is
+        no such thing.
         """
         places = as_points("points", points, count=self.problem.domain.everywhere.n)
         measured = as_vector("values", values, length=len(places))

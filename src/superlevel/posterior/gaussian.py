@@ -253,8 +253,8 @@ def begin(
     further = len(domain.elsewhere)
     if further:
         given = np.broadcast_to(as_deviations("noise", noise, domain.n), domain.n)
-        deviations = np.append(given, np.full(further, given.max()))
-        return begin(domain.everywhere, noise=deviations, mean=mean, form=form).within(domain.n)
+        everywhere = np.append(given, np.full(further, given.max()))
+        return begin(domain.everywhere, noise=everywhere, mean=mean, form=form).within(domain.n)
     diagonal = domain.diagonal()
     largest = float(diagonal.max())
     if largest <= 0:

@@ -273,7 +273,8 @@ def draw_elsewhere(axes: Axes, campaign: Campaign, places: Array | None) -> list
     """Squares (m, 2) where something was measured that is not a point; what is outside of the axes is left out."""
     if campaign.elsewhere is None or places is None:
         return []
-    axes.scatter(*places.T, 14.0, "none", marker="s", label="measured elsewhere", **SQUARE)
+    first, second = places.T
+    axes.scatter(first, second, 14.0, "none", marker="s", label="measured elsewhere", **SQUARE)
     label = f"measured elsewhere ({len(places):,})"
     return [as_mark("s", 14.0, "none", SQUARE, label=label)]
 

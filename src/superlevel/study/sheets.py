@@ -39,7 +39,7 @@ _WHOLE = re.compile(r"\+?0*([0-9]{1,18})(?:\.0*)?")
 _ABSENT = frozenset(("nan", "+nan", "-nan", "n/a", "#n/a", "na", "none", "null", "-", "--", "?"))
 _LEAVE_EMPTY = "leave it empty if it is not measured yet, or write failed in the column status"
 _ELSEWHERE = "it is of another study: tell it there, or leave that column out if it belongs here"
-_BESIDE = "if it was measured beside the points, tell the sheet with --elsewhere"
+_BESIDE = "or tell the sheet with --elsewhere"
 _FINITE = "give a finite number with a decimal point"
 
 
@@ -399,7 +399,7 @@ def _points(
             places[at] = tuple(found[at].tolist())
         lost = lost[:0]
     for at, near in zip(lost.tolist(), closest(points, found[lost]).tolist(), strict=True):
-        remedy = f"give a point of the domain; the nearest is {_shown(coordinates, points[near])}; {_BESIDE}"
+        remedy = f"give a point of the domain; the nearest is {_shown(coordinates, points[near])}, {_BESIDE}"
         got = f"at {_shown(coordinates, found[at])}"
         troubles.append(Trouble(line=body.lines[at], column="", got=got, remedy=remedy))
     return [None if point < 0 else point for point in located.tolist()], places, troubles
