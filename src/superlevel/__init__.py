@@ -9,6 +9,7 @@ from superlevel.domain import Domain
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.goals import Band, FractionOfMax, Goal, Levels, Threshold
 from superlevel.problem import Problem
+from superlevel.scales import Choice, Integers, Log, Range
 
 if TYPE_CHECKING:
     from superlevel import bounds as bounds
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from superlevel import posterior as posterior
     from superlevel import robust as robust
     from superlevel import rules as rules
+    from superlevel.closed_loop import Found as Found
+    from superlevel.closed_loop import find as find
+    from superlevel.commands import Command as Command
     from superlevel.confidence.posterior import Posterior as Posterior
     from superlevel.confidence.ridge import Ridge as Ridge
     from superlevel.confidence.rips import Rips as Rips
@@ -35,13 +39,19 @@ __version__ = "0.1.0"
 __all__ = [
     "AssumptionWarning",
     "Band",
+    "Choice",
+    "Command",
     "Domain",
+    "Found",
     "FractionOfMax",
     "Goal",
     "InputError",
+    "Integers",
     "Levels",
+    "Log",
     "Posterior",
     "Problem",
+    "Range",
     "Result",
     "Ridge",
     "Rips",
@@ -53,6 +63,7 @@ __all__ = [
     "bounds",
     "design",
     "features",
+    "find",
     "hyperparameters",
     "kernels",
     "methods",
@@ -79,6 +90,8 @@ _MODULES = {
     "rules",
 }
 _NAMES = {
+    "Command": "commands",
+    "Found": "closed_loop",
     "Posterior": "confidence.posterior",
     "Result": "study",
     "Ridge": "confidence.ridge",
@@ -86,6 +99,7 @@ _NAMES = {
     "Rkhs": "confidence.rkhs",
     "Run": "simulation",
     "Study": "study",
+    "find": "closed_loop",
     "simulate": "simulation",
 }
 

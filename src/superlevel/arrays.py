@@ -152,6 +152,11 @@ def as_points(field: str, values: ArrayLike, *, count: int) -> Indices:
     return points.astype(np.int64, copy=False)
 
 
+def occurrences(points: Indices, n: int) -> Indices:
+    """(n,) how often each of the first n points is among some points, of which others may be elsewhere."""
+    return np.bincount(points[points < n], minlength=n).astype(np.int64)
+
+
 def as_floats(field: str, values: ArrayLike) -> Array:
     try:
         given = np.asarray(values)

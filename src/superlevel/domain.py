@@ -1,7 +1,9 @@
 """The points a study may measure, and the kernel that says how their values go together.
 
 n           points, d coordinates each
-points      (n, d)  one row a point
+points      (n, d)  one row a point, as the kernel sees it
+places      (n, c)  the same as people see it; the same numbers, unless a coordinate has a scale of its own
+elsewhere   (m, c)  places that are not among the points: what is measured there tells of the points
 k(x, y)     kernel; without one, the linear kernel <x, y> of the features phi(x) = x
 K           (n, n)  kernel matrix K_ij = k(x_i, x_j); never stored, only blocks of it are computed
 """
@@ -10,15 +12,19 @@ from __future__ import annotations
 
 import os
 import reprlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel.arrays import Array, Indices, Mask, as_matrix
+from superlevel import boxes
+from superlevel.arrays import Array, Indices, Mask, as_matrix, frozen
+from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError
+from superlevel.scales import Scale
 from superlevel.tables import as_names, read_table
 
 _CHECKED_POINTS = 200
@@ -47,13 +53,28 @@ class Domain:
     """
 
     points: Array
-    """(n, d) coordinates; a copy of what was given, read-only. A point may occur more than once."""
+    """(n, d) what the kernel sees, read-only. A point may occur more than once."""
+    places: Array = field(init=False)
+    """(n, c) what people see, read-only: a copy of what was given. A choice is the position of its name."""
+    coordinates: Coordinates = field(init=False)
+    """The names and the scales of the places' coordinates."""
     kernel: Kernel | None
     """Kernel on the points, as scikit-learn defines one; None stands for the linear kernel <x, y>."""
     names: tuple[str, ...]
-    """(d,) names of the coordinates, all different."""
+    """(c,) names of the coordinates, all different."""
+    elsewhere: Array
+    """(m, c) further places where something may have been measured; no label is asked for there, and no plan goes
+    there. As places of measurements they are numbered after the points: n, n + 1, ..."""
 
-    def __init__(self, points: ArrayLike, kernel: Kernel | None = None, *, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        points: ArrayLike,
+        kernel: Kernel | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        scales: Sequence[Scale] | None = None,
+        elsewhere: ArrayLike | None = None,
+    ) -> None:
         """Check everything once, so that no later step needs to.
 
         Args:
@@ -61,11 +82,18 @@ class Domain:
             kernel: a scikit-learn kernel, or None for the linear one. A ``WhiteKernel`` in it belongs to the unknown
                 function, an independent part of its value at each row; the noise of measurements is no part of it.
             names: (d,) names; by default the frame's columns, or else x0, x1, ...
+            scales: (d,) what each coordinate may be, of `superlevel.scales`; by default any number.
+            elsewhere: (m, d) places of measurements that are not among the points; none by default.
         """
         matrix, known = _coordinates(points)
-        object.__setattr__(self, "points", matrix)
+        called = _checked_names(known if names is None else names, matrix.shape[1])
+        coordinates = _scaled(matrix, called, scales)
+        object.__setattr__(self, "places", matrix)
+        object.__setattr__(self, "coordinates", coordinates)
+        object.__setattr__(self, "points", matrix if coordinates.is_plain else frozen(coordinates.forward(matrix)))
         object.__setattr__(self, "kernel", kernel)
-        object.__setattr__(self, "names", _checked_names(known if names is None else names, matrix.shape[1]))
+        object.__setattr__(self, "names", called)
+        object.__setattr__(self, "elsewhere", _further(elsewhere, coordinates))
         _check_kernel(self)
 
     @classmethod
@@ -83,15 +111,67 @@ class Domain:
         places = table.places(columns)
         return cls(table.numbers(places), kernel, names=[table.header.cells[place] for place in places])
 
+    @classmethod
+    def box(cls, box: Mapping[str, Any], *, count: int = 1024, seed: int = 0, kernel: Kernel | None = None) -> Self:
+        """Points that are spread evenly in a box, by a scrambled Sobol sequence.
+
+        >>> Domain.box({"temperature": (20, 80), "ph": (2, 9)}, count=4096)
+        Domain(4096 points, temperature in [20, 80], ph in [2, 9], linear kernel)
+
+        Args:
+            box: for each coordinate its limits (low, high), or one of Range, Integers, Log and Choice.
+            count: how many points; powers of two are spread most evenly. A box that has fewer places has them all.
+            seed: of the scrambling.
+            kernel: as for the constructor. It sees the logarithm of a Log, and a column for each name of a Choice.
+        """
+        coordinates = boxes.as_coordinates(box)
+        places = boxes.sobol(coordinates, count=count, seed=seed)
+        return cls(places, kernel, names=coordinates.names, scales=coordinates.scales)
+
+    @classmethod
+    def grid(cls, box: Mapping[str, Any], *, count: int | Mapping[str, int], kernel: Kernel | None = None) -> Self:
+        """Every combination of evenly spaced values of each coordinate.
+
+        >>> from superlevel.scales import Choice
+        >>> Domain.grid({"temperature": (20, 80), "material": Choice("steel", "copper")}, count=61)
+        Domain(122 points, temperature in [20, 80], material one of steel, copper, linear kernel)
+
+        Args:
+            box: as for `box`.
+            count: how many values of each coordinate, or one number for each by its name. A coordinate of whole numbers
+                has no more than there are, and one of choices always has all of them.
+            kernel: as for `box`.
+        """
+        coordinates = boxes.as_coordinates(box)
+        return cls(boxes.grid(coordinates, count), kernel, names=coordinates.names, scales=coordinates.scales)
+
+    def with_kernel(self, kernel: Kernel | None) -> Self:
+        """The same points with another kernel."""
+        scales = self.coordinates.scales
+        return type(self)(self.places, kernel, names=self.names, scales=scales, elsewhere=self.elsewhere)
+
     @property
     def n(self) -> int:
         """Number of points."""
         return len(self.points)
 
+    @cached_property
+    def everywhere(self) -> Domain:
+        """The points, and after them the places elsewhere, all of them as points: where something can be measured."""
+        if not len(self.elsewhere):
+            return self
+        places, scales = np.concatenate([self.places, self.elsewhere]), self.coordinates.scales
+        return Domain(places, self.kernel, names=self.names, scales=scales)
+
     @property
     def dimension(self) -> int:
-        """Number of coordinates of a point."""
+        """Number of columns that the kernel sees."""
         return int(self.points.shape[1])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """(d,) names of the columns that the kernel sees."""
+        return self.coordinates.columns
 
     def gram(
         self, rows: Indices | Mask | Sequence[int], columns: Indices | Mask | Sequence[int] | None = None
@@ -124,11 +204,13 @@ class Domain:
         return self.n
 
     def __repr__(self) -> str:
-        shown = range(min(self.dimension, _SHOWN_COORDINATES))
         parts = [f"{self.n} point{'s' * (self.n > 1)}"]
-        parts += [f"{self.names[j]} in [{self.points[:, j].min():g}, {self.points[:, j].max():g}]" for j in shown]
-        if self.dimension > _SHOWN_COORDINATES:
-            parts.append(f"{self.dimension - _SHOWN_COORDINATES} more")
+        shown = zip(self.names, self.coordinates.scales, self.places.T[:_SHOWN_COORDINATES], strict=False)
+        parts += [f"{name} {scale.extent(values)}" for name, scale, values in shown]
+        if len(self.names) > _SHOWN_COORDINATES:
+            parts.append(f"{len(self.names) - _SHOWN_COORDINATES} more")
+        if len(self.elsewhere):
+            parts.append(f"{len(self.elsewhere)} place{'s' * (len(self.elsewhere) > 1)} elsewhere")
         parts.append("linear kernel" if self.kernel is None else f"kernel={self.kernel!r}")
         return f"Domain({', '.join(parts)})"
 
@@ -157,7 +239,7 @@ def read_values(path: str | os.PathLike[str], column: str) -> Array:
 # --- points and names
 
 
-def _coordinates(values: Any) -> tuple[Array, tuple[str, ...]]:
+def _coordinates(values: Any, field: str = "points") -> tuple[Array, tuple[str, ...]]:
     """A read-only copy (n, d) of the points, and the names they come with or get."""
     names: tuple[str, ...] | None = None
     if _is_frame(values):
@@ -166,9 +248,22 @@ def _coordinates(values: Any) -> tuple[Array, tuple[str, ...]]:
         on_a_line = np.ndim(values) == 1
     except ValueError:  # ragged lists, which as_matrix explains
         on_a_line = False
-    matrix = as_matrix("points", np.asarray(values)[:, None] if on_a_line else values).copy()
+    matrix = as_matrix(field, np.asarray(values)[:, None] if on_a_line else values).copy()
     matrix.setflags(write=False)
     return matrix, names or tuple(f"x{j}" for j in range(matrix.shape[1]))
+
+
+def _further(values: Any, coordinates: Coordinates) -> Array:
+    """A read-only copy (m, c) of the places elsewhere, with no row where there are none."""
+    dimension = len(coordinates.names)
+    if values is None or np.shape(values) == (0, dimension):
+        return frozen(np.empty((0, dimension)))
+    matrix, _ = _coordinates(values, "elsewhere")
+    if matrix.shape[1] != dimension:
+        got = f"with {matrix.shape[1]} coordinate{'s' * (matrix.shape[1] > 1)}"
+        raise InputError("elsewhere", got, f"give {dimension}, as the points have")
+    coordinates.check("elsewhere", matrix)
+    return matrix
 
 
 def _is_frame(values: object) -> bool:
@@ -194,6 +289,17 @@ def _checked_names(names: Sequence[str], dimension: int) -> tuple[str, ...]:
     if len(checked) != dimension:
         raise InputError("names", repr(checked), f"give {dimension} names, one for each coordinate of the points")
     return tuple(str(name) for name in checked)
+
+
+def _scaled(places: Array, names: tuple[str, ...], scales: Sequence[Scale] | None) -> Coordinates:
+    """The coordinates, each of which is as its scale says."""
+    if scales is None:
+        return Coordinates.plain(names)
+    if len(scales) != len(names):
+        raise InputError("scales", f"{len(scales)} of them", f"give {len(names)}, one for each coordinate")
+    coordinates = Coordinates(names=names, scales=tuple(scales))
+    coordinates.check("points", places)
+    return coordinates
 
 
 # --- kernel

@@ -53,6 +53,12 @@ class Features:
     def rank(self) -> int:
         return int(self.array.shape[1])
 
+    def within(self, n: int) -> Features:
+        """Those of the first n points."""
+        if n == len(self.array):
+            return self
+        return Features(array=self.array[:n], residuals=self.residuals[:n], pivots=self.pivots[self.pivots < n])
+
     def reached(self, share: float = 0.0) -> Mask:
         """The directions phi(x) (n,), or phi(x) - share phi(x') (n, n) if share > 0, that are not zero.
 

@@ -97,7 +97,7 @@ class Fitted:
 
     def domain(self, domain: Domain) -> Domain:
         """The same points with the fitted kernel."""
-        return Domain(domain.points, self.kernel, names=domain.names)
+        return domain.with_kernel(self.kernel)
 
     def __repr__(self) -> str:
         return (
@@ -353,7 +353,7 @@ def _likelihood(kernel: Any, data: _Data, theta: Array) -> tuple[float, Array, f
 def _parameters(domain: Domain, kernel: Any, data: _Data, best: _Climb, ranges: Array) -> tuple[Parameter, ...]:
     names: list[str] = []
     for item in (item for item in kernel.hyperparameters if not item.fixed):
-        names += [item.name] if item.n_elements == 1 else [f"{item.name}[{name}]" for name in domain.names]
+        names += [item.name] if item.n_elements == 1 else [f"{item.name}[{name}]" for name in domain.columns]
     columns = np.vstack([best.theta, ranges.T])
     if data.variances is None:
         names.append("noise")

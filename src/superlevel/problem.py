@@ -1,13 +1,18 @@
 """A level-set problem: the points, what is wanted of them, and what is assumed of the function and the noise.
 
 f(x) = mean + <theta, phi(x)> + misspecification,    y = f(x) + noise
+
+With a transform t of the values these hold for t(f) and t(y): noise, mean, bound, norm and misspecification are those
+of t(f). Levels and tolerance are in the user's units, and so are the values that are told.
 """
 
 from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +21,7 @@ from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.fields import FIELDS
 from superlevel.goals import Goal
+from superlevel.transforms import IDENTITY, Transform, as_transform
 
 FITTED = ("kernel", "noise", "mean")
 
@@ -57,6 +63,8 @@ class Problem:
     and so do MELK and MILK on the posterior; the other methods do not know costs."""
     fit: tuple[str, ...] = ()
     """Which of kernel, noise and mean to estimate from the measurements; what is given of them is not used then."""
+    transform: Transform | str | None = None
+    """"log" or "sqrt": methods compute with the logarithm or the square root of every value. None: with the values."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
@@ -67,6 +75,35 @@ class Problem:
         for field in FIELDS:
             object.__setattr__(self, field.name, field.check(getattr(self, field.name), self.domain.n))
         object.__setattr__(self, "fit", _as_fit(self.fit, self.noise))
+        object.__setattr__(self, "transform", as_transform(self.transform))
+        _check_goal(self.goal, self.scale)
+
+    @property
+    def scale(self) -> Transform:
+        """The transform of the values; one that changes nothing where none is given."""
+        return as_transform(self.transform)
+
+    @cached_property
+    def transformed(self) -> Problem:
+        """The problem that methods solve: t(f) with transformed levels; itself where there is no transform."""
+        scale, goal = self.scale, self.goal
+        if scale is IDENTITY:
+            return self
+        room = scale.tolerance(goal.levels, self.tolerance)
+        return replace(self, goal=goal.moved(scale), tolerance=room, transform=None)
+
+    @cached_property
+    def everywhere(self) -> Problem:
+        """The problem with the places elsewhere as points; itself where there are none.
+
+        A noise that is given for each point says nothing of other places. The largest is assumed there, unless a
+        measurement has its own.
+        """
+        further = len(self.domain.elsewhere)
+        if not further:
+            return self
+        noise, cost = (_extended(values, further) for values in (self.noise, self.cost))
+        return replace(self, domain=self.domain.everywhere, noise=noise, cost=cost)
 
     @property
     def limited(self) -> bool:
@@ -90,6 +127,23 @@ class Problem:
     def deviations(self) -> Array:
         """(n,) the standard deviation of one measurement at each point."""
         return np.broadcast_to(np.asarray(self.known_noise, dtype=np.float64), self.domain.n)
+
+
+def _extended(values: Any, further: int) -> Any:
+    """One number as it is, and (n,) numbers with the largest of them for further places."""
+    return np.append(values, np.full(further, values.max())) if isinstance(values, np.ndarray) else values
+
+
+def _check_goal(goal: Goal, scale: Transform) -> None:
+    """That the goal means the same for transformed values."""
+    if scale is IDENTITY:
+        return
+    if goal.implicit:
+        remedy = f"a fraction of the maximum is not that of the {scale.noun}: give a level, or leave the transform out"
+        raise InputError("goal", goal.question, remedy)
+    for level in goal.levels:
+        if not scale.takes(np.array(level)):
+            raise InputError("goal", goal.question, f"the {scale.noun} needs levels {scale.wanted}")
 
 
 def _as_fit(given: object, noise: object) -> tuple[str, ...]:

@@ -104,11 +104,17 @@ class Batch:
     values: Array
     """(N,)"""
     noise: Array | None = None
-    """(N,) the standard deviation of each measurement; None where it is the problem's."""
+    """(N,) the standard deviation of each measurement, NaN where it is the problem's; None where all of them are."""
     plan: Plan | None = None
     """The plan that asked for the first of them; None where nobody planned it."""
     whole: bool = False
     """Whether the batch holds all measurements of that plan, reported as a unit, and no others."""
+
+    def deviations(self, problem: Problem) -> Array | None:
+        """(N,) the deviation of each measurement, the problem's where it has none of its own; None where none has."""
+        if self.noise is None:
+            return None
+        return np.where(np.isnan(self.noise), problem.deviations[self.points], self.noise)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -7,7 +7,7 @@ import math
 import os
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -76,6 +76,11 @@ class Table:
                 remedy = separator_remedy(header) or f"choose out of {known}"
                 raise self.error(self.header, Fault(name, "missing", remedy))
         return [places[name] for name in wanted]
+
+    def spelled(self, place: int, numeral: Callable[[str], str]) -> Table:
+        """The same table with a numeral in place of each cell of one column, which are names."""
+        rows = [Row(row.line, [numeral(c) if k == place else c for k, c in enumerate(row.cells)]) for row in self.rows]
+        return Table(name=self.name, header=self.header, rows=rows)
 
     def numbers(self, places: Sequence[int]) -> list[list[float]]:
         """The cells of some columns as finite numbers, row by row."""

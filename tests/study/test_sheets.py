@@ -222,7 +222,7 @@ def test_without_a_column_of_tickets_every_coordinate_is_needed() -> None:
 
 def test_coordinates_outside_the_domain_are_named_with_the_nearest_point() -> None:
     said = only_trouble("ticket,east,north,value\n1,0,10,2\n2,0.9,29,2\n")
-    nearest = "give a point of the domain; the nearest is east = 1.0, north = 30.0"
+    nearest = "give a point of the domain; the nearest is east = 1.0, north = 30.0, or tell the sheet with --elsewhere"
     assert said == f"line 3 is at east = 0.9, north = 29.0: {nearest}"
     assert only_trouble("east,north,value\n-1e308,1e308,2\n").startswith("line 2 is at east = -1e+308, north = 1e+308")
 

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from superlevel import linalg, methods
 from superlevel.arrays import Array, as_count
 from superlevel.bounds.ideal_rounds import ROOM, bound_of, checked, smallest_gap
-from superlevel.bounds.setting import as_values
+from superlevel.bounds.setting import as_values, check_units
 from superlevel.confidence.unit_features import unit_features
 from superlevel.errors import InputError
 from superlevel.features import Features
@@ -111,6 +111,7 @@ def norm_of(problem: Problem, values: ArrayLike) -> float:
 
 def expressed(problem: Problem, values: ArrayLike) -> Expressed:
     """The guess (n,) as the kernel has it."""
+    check_units(problem)
     f = as_values(problem.domain, values)
     features, _ = unit_features(replace(problem, norm=1.0))
     passing = problem.misspecification + MATTERS * problem.tolerance

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, as_number
-from superlevel.bounds.setting import as_features, as_ridge, as_values, check_maximum
+from superlevel.bounds.setting import as_features, as_ridge, as_values, check_maximum, check_units
 from superlevel.confidence.rounds import Rounds, Schedule
 from superlevel.design import Design, solve, targets
 from superlevel.errors import InputError
@@ -111,6 +111,7 @@ def rounds(
 
 def checked(problem: Problem, values: ArrayLike) -> Array:
     """f, with a positive maximum where the goal needs one."""
+    check_units(problem)
     f = as_values(problem.domain, values)
     if problem.goal.implicit:
         check_maximum(f)

@@ -25,6 +25,7 @@ from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.features import Features, embed, tolerance
 from superlevel.goals import Goal
+from superlevel.problem import Problem
 
 RIDGE = 1e-7  # of the largest k(x, x), where a kernel comes without a ridge
 
@@ -45,6 +46,14 @@ def as_features(domain: Domain, *, ridge: float, rtol: float) -> Features:
     rtol = as_number("rtol", rtol, above=0.0)
     tol = 0.0 if domain.kernel is None else tolerance(ridge, rtol)
     return embed(domain.kernel, domain.points, tol=tol)
+
+
+def check_units(problem: Problem) -> None:
+    """That nothing is transformed: bounds are computed for a function and noise in the same units."""
+    scale = problem.scale
+    if scale.name:
+        remedy = f"give problem.transformed, and the {scale.noun} of the values"
+        raise InputError("problem.transform", repr(scale.name), remedy)
 
 
 def as_values(domain: Domain, values: ArrayLike) -> Array:

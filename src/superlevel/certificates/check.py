@@ -28,7 +28,7 @@ KINDS = ("created", "asked", "told", "corrected", "withdrawn", "closed")
 KNOWN = (  # fields of entries
     "format version points names goal kernel problem fit method confidence rule permanent batch seed lease study key "
     "seen purpose phase samples labels forecast checks audit weights undecided completes design tickets values noise "
-    "late reasons worker ticket value reason signature"
+    "late reasons worker ticket value reason signature scales ids"
 )
 ROADS = {"posterior": "by_posterior", "rkhs": "by_posterior", "ridge": "by_ridge", "rips": "by_rips"}
 HINTS = {"posterior": set(), "rkhs": {"rank"}, "ridge": {"pivots"}, "rips": {"pivots"}}
@@ -154,7 +154,7 @@ class Log:
 
     def begin(self, said: Json) -> None:
         """Read the first entry."""
-        need(said["format"] in (3, 4), "the log has another format")
+        need(said["format"] in (3, 4, 5), "the log has another format")
         self.created, self.problem, self.confidence, goal = said, said["problem"], said["confidence"], said["goal"]
         self.points = np.array(said["points"], dtype=float)
         need(self.points.ndim == 2 and self.points.size and np.isfinite(self.points).all(), "a point is not finite")
@@ -430,6 +430,7 @@ class Proof(Intervals):
         """Recompute the interval of f at every point, and the labels that follow from the stated ones."""
         name, estimated = self.confidence["name"], self.created.get("fit") or any(a.get("fit") for _, a in self.plans)
         need(not estimated, "kernel, noise or mean were estimated from the measurements: only an audit proves labels")
+        need(not self.created.get("scales"), "this verifier does not know kernels on scaled coordinates")
         need(set(stated) == {"kind", "labels", "lower", "upper", *HINTS[name]}, "the statement has other fields")
         data = [base64.b64decode(stated[end], validate=True) for end in ("lower", "upper")]
         ends = np.array([np.frombuffer(each, dtype="<f8") for each in data])

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from superlevel.cli import demo, doctor, plan, reproduce, study
+from superlevel.cli import demo, doctor, find, plan, reproduce, study
 from superlevel.cli.study.common import Verb
 from superlevel.errors import CostWarning, SuperlevelError
 
@@ -40,6 +40,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.run)
 app.command("plan")(plan.run)
+app.command("find", cls=Verb)(find.run)
 app.add_typer(study.app, name="study")
 app.command("doctor", cls=Verb)(doctor.run)
 app.command("reproduce")(reproduce.run)

@@ -30,7 +30,7 @@ sets (Lagrange duality). Intervals are intersected over some gammas and taus: al
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -82,6 +82,10 @@ class Spectrum:
         return Spectrum(
             arms=self.arms * norm, sizes=self.sizes * norm**2, moments=self.moments * norm, missed=self.missed
         )
+
+    def within(self, n: int) -> Spectrum:
+        """Of the first n points; what was measured at the others counts too."""
+        return self if n == len(self.arms) else replace(self, arms=self.arms[:n])
 
     def radii(self, delta: float) -> Array:
         """(k,) R for every gamma, all of them right with probability 1 - delta; infinite where delta is zero."""

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from superlevel import pilots, posterior
-from superlevel.arrays import Array, Indices, Mask, frozen
+from superlevel.arrays import Array, Indices, Mask, frozen, occurrences
 from superlevel.averaging import NO_DATA, Average, Data, Predictive, Shortlist
 from superlevel.averaging.metrics import constant
 from superlevel.averaging.predictive import probit
@@ -36,7 +36,6 @@ from superlevel.confidence import error_rate
 from superlevel.confidence.posterior import BETA, OnPosterior, Posterior
 from superlevel.confidence.protocol import Guarantee
 from superlevel.confidence.representative import Representative
-from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
@@ -68,7 +67,8 @@ class EstimatedBelief:
     deviates: Array
     """(m,) of the results that a plan had forecast."""
     surprising: Mask
-    """(n,) points with a measurement that the rule did not plan: nobody did, or an audit drew it."""
+    """(n + m,) points, and places elsewhere, with a measurement that the rule did not plan: nobody did, or an audit
+    drew it."""
 
     contradicted: ClassVar[bool] = False
     sources: ClassVar[None] = None
@@ -103,7 +103,7 @@ class EstimatedBelief:
         )
         complete = replace(
             problem,
-            domain=Domain(problem.domain.points, kernel, names=problem.domain.names),
+            domain=problem.domain.with_kernel(kernel),
             goal=problem.goal.moved(found.warp),
             noise=noise,
             mean=best.mean,
@@ -175,7 +175,7 @@ class EstimatedBelief:
         """(n,) how much rougher f is at each point than on average; a given kernel is believed everywhere."""
         if self.believed:
             return frozen(np.ones(self.problem.domain.n))
-        return frozen(self.average.local_scales(self.left_out))
+        return frozen(self.average.local_scales(self.left_out)[: self.problem.domain.n])
 
     @cached_property
     def left_out(self) -> Array:
@@ -231,12 +231,13 @@ class EstimatedBelief:
 
     @property
     def counts(self) -> Indices:
-        return np.bincount(self.data.points, minlength=self.problem.domain.n).astype(np.int64)
+        return occurrences(self.data.points, self.problem.domain.n)
 
     @property
     def averages(self) -> tuple[Array, Array]:
         counts = self.counts
-        sums = np.bincount(self.data.points, self.data.values, minlength=len(counts))
+        listed = self.data.points < len(counts)
+        sums = np.bincount(self.data.points[listed], self.data.values[listed], minlength=len(counts))
         means = np.divide(sums, counts, out=np.zeros(len(counts)), where=counts > 0)
         if self.pilot:
             return np.zeros(len(counts)), means
@@ -344,8 +345,8 @@ class EstimatedBelief:
         return Finding(assumption="kernel", verdict=Verdict.CONTRADICTED, number=self.misfit, sentence=sentence)
 
     def _left_out_coordinates(self) -> tuple[Finding, ...]:
-        domain = self.problem.domain
-        names = [domain.names[j] for j in constant(domain.points)]
+        domain = self.problem.domain.everywhere
+        names = [domain.columns[j] for j in constant(domain.points)]
         if not names or len(names) == domain.dimension or "kernel" not in self.problem.fit:
             return ()
         sentence = f"{', '.join(names)}: the same at all points, and left out"
@@ -377,12 +378,12 @@ class Estimated:
         return self.inner.budget
 
     def prior(self, problem: Problem) -> EstimatedBelief:
-        nothing = np.zeros(problem.domain.n, dtype=np.bool_)
+        nothing = np.zeros(problem.everywhere.domain.n, dtype=np.bool_)
         return EstimatedBelief(
             problem=problem,
             confidence=self.inner,
             data=NO_DATA,
-            shortlist=Shortlist(problem=problem, data=NO_DATA),
+            shortlist=Shortlist(problem=problem.everywhere, data=NO_DATA),
             deviates=np.empty(0),
             surprising=frozen(nothing),
         )
@@ -405,7 +406,7 @@ class Estimated:
         return replace(
             belief,
             data=joined,
-            shortlist=belief.shortlist if lasting else Shortlist(problem=belief.problem, data=joined),
+            shortlist=belief.shortlist if lasting else Shortlist(problem=belief.problem.everywhere, data=joined),
             deviates=np.concatenate([belief.deviates, compared]),
             surprising=frozen(surprising),
         )

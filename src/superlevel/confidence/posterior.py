@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from superlevel import posterior
-from superlevel.arrays import Array, Indices, Mask, as_number, frozen
+from superlevel.arrays import Array, Indices, Mask, as_number, frozen, occurrences
 from superlevel.confidence import error_rate
 from superlevel.confidence.protocol import CompleteBelief, Guarantee
 from superlevel.errors import InputError
@@ -304,10 +304,11 @@ class OnPosterior(ABC):
 
     def update(self, belief: GaussianBelief, batch: Batch) -> GaussianBelief:
         """Of a batch that nobody planned as a whole, each point is compared with what those before it predict."""
-        found = belief.posterior.told(batch.points, batch.values, noise=batch.noise, in_turn=not batch.whole)
-        counts = frozen(belief.counts + np.bincount(batch.points, minlength=len(belief.counts)))
+        noise = batch.deviations(belief.problem.everywhere)
+        found = belief.posterior.told(batch.points, batch.values, noise=noise, in_turn=not batch.whole)
+        counts = frozen(belief.counts + occurrences(batch.points, len(belief.counts)))
         after = replace(belief, posterior=found, counts=counts, narrowest=None, disjoint=())
-        if not self.intersected or not belief.counts.any():
+        if not self.intersected or not belief.posterior.count:
             return after
         before, now = belief.bounds(), current(found, belief.widths)
         apart = (before.lower > now.upper) | (now.lower > before.upper)

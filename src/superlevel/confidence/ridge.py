@@ -60,15 +60,18 @@ SPANNED = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Setting:
-    """What does not change with the measurements."""
+    """What does not change with the measurements.
+
+    Its arrays are of the n points and, after them, of the m places elsewhere: arms that are not targets.
+    """
 
     features: Features
     """In coordinates with ||theta|| <= 1."""
     scale: Scale
     deviations: Array
-    """(n,) sigma of a measurement at each point, all positive."""
+    """(n + m,) sigma of a measurement at each place, all positive."""
     misses: Array
-    """(n,) h(x): misspecification, and what the features miss of a function of that norm."""
+    """(n + m,) h(x): misspecification, and what the features miss of a function of that norm."""
     mean: float
     limits: tuple[tuple[str, float, str], ...]
     """Name, value and symbol of what limits f: norm, bound or both."""
@@ -94,13 +97,18 @@ class RidgeBelief(CompleteBelief):
         return self.problem.tolerance
 
     @property
+    def n(self) -> int:
+        """Points, of which labels are wanted."""
+        return self.problem.domain.n
+
+    @property
     def counts(self) -> Indices:
-        return self.statistics.counts
+        return self.statistics.counts[: self.n]
 
     @property
     def averages(self) -> tuple[Array, Array]:
-        measured = self.statistics.information > 0
-        return self.statistics.information, np.where(measured, self.setting.mean + self.statistics.means, 0.0)
+        information, means = (values[: self.n] for values in (self.statistics.information, self.statistics.means))
+        return information, np.where(information > 0, self.setting.mean + means, 0.0)
 
     @property
     def contradicted(self) -> bool:
@@ -121,20 +129,25 @@ class RidgeBelief(CompleteBelief):
     @property
     def linear(self) -> LinearModel:
         """With a ridge of 1, which ||theta|| <= 1 suggests."""
-        return LinearModel(features=self.setting.features, ridge=1.0, deviations=self.setting.deviations)
+        return LinearModel(features=self.targets, ridge=1.0, deviations=self.setting.deviations[: self.n])
+
+    @cached_property
+    def targets(self) -> Features:
+        """The features of the points."""
+        return self.setting.features.within(self.n)
 
     @cached_property
     @one_thread
     def estimate(self) -> Array:
         """(n,) f, by ridge regression, within its interval."""
         inside = self._inside
-        return frozen(self.setting.mean + np.clip(self.spectrum.estimate(), inside.lower, inside.upper))
+        return frozen(self.setting.mean + np.clip(self.spectrum.estimate(), inside.lower, inside.upper)[: self.n])
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
         first, second = self._by_ellipsoids, self._by_martingales
         wider = second.upper - second.lower > first.upper - first.lower
-        return tuple(np.where(wider, ELLIPSOIDS, MARTINGALES).tolist())
+        return tuple(np.where(wider, ELLIPSOIDS, MARTINGALES)[: self.n].tolist())
 
     def values(self, goal: Goal) -> Array:
         centre, found = goal.combine(self.estimate), self.bounds(goal.share)
@@ -144,11 +157,11 @@ class RidgeBelief(CompleteBelief):
         if share:
             return self._pairs(share)
         mean, inside = self.setting.mean, self._inside
-        return Bounds(lower=mean + inside.lower, upper=mean + inside.upper)
+        return Bounds(lower=mean + inside.lower[: self.n], upper=mean + inside.upper[: self.n])
 
     def fixed(self, share: float) -> Bounds | None:
         """All directions where no measurement tells anything, because all features are zero."""
-        return None if self.setting.features.array.any() else self.bounds(share)
+        return None if self.targets.array.any() else self.bounds(share)
 
     def probability(self, _level: float, /) -> None:
         """None: f is fixed, and there is no model of it."""
@@ -156,10 +169,12 @@ class RidgeBelief(CompleteBelief):
 
     def relief(self, points: Indices) -> Array:
         """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y."""
-        arms, sigma = self.setting.features.array, self.setting.deviations
-        information = linalg.moment(arms, self.statistics.information)
+        sigma, information = (
+            self.setting.deviations,
+            linalg.moment(self.setting.features.array, self.statistics.information),
+        )
         linalg.add_to_diagonal(information, 1.0)
-        seen = linalg.whiten(linalg.cholesky(information), arms)
+        seen = linalg.whiten(linalg.cholesky(information), self.targets.array)
         lengths = linalg.squared_norms(seen)
         drops = linalg.inner(seen[points], seen) ** 2 / (lengths[points] + sigma[points] ** 2)[:, None]
         return np.divide(drops, lengths, out=np.zeros_like(drops), where=lengths > 0)
@@ -193,14 +208,17 @@ class RidgeBelief(CompleteBelief):
     @cached_property
     @one_thread
     def _by_martingales(self) -> Bounds:
+        """Of the points only: no delta is spent on other places."""
+        everywhere = len(self.setting.misses)
+        lower, upper = np.full(everywhere, -np.inf), np.full(everywhere, np.inf)
         if self.shares[1]:
-            return self.martingales.bounds(self.setting.features.array, self.shares[1] * self.setting.delta)
-        n = len(self.setting.misses)
-        return Bounds(lower=np.full(n, -np.inf), upper=np.full(n, np.inf))
+            found = self.martingales.bounds(self.targets.array, self.shares[1] * self.setting.delta)
+            lower[: self.n], upper[: self.n] = found.lower, found.upper
+        return Bounds(lower=lower, upper=upper)
 
     @cached_property
     def free(self) -> Bounds:
-        """(n,) where f - mean is, before the bound B is taken into account."""
+        """(n + m,) where f - mean is, before the bound B is taken into account."""
         first, second, misses = self._by_ellipsoids, self._by_martingales, self.setting.misses
         return Bounds(
             lower=np.maximum(first.lower, second.lower) - misses, upper=np.minimum(first.upper, second.upper) + misses
@@ -208,7 +226,7 @@ class RidgeBelief(CompleteBelief):
 
     @cached_property
     def _inside(self) -> Bounds:
-        """(n,) where f - mean is."""
+        """(n + m,) where f - mean is."""
         if self.contradictions:
             n = len(self.setting.misses)
             return Bounds(lower=np.full(n, -np.inf), upper=np.full(n, np.inf))
@@ -219,11 +237,12 @@ class RidgeBelief(CompleteBelief):
 
     def _pairs(self, share: float) -> Bounds:
         """(n, n) where f(x) - share f(x') is."""
-        inside, misses, offset = self._inside, self.setting.misses, (1.0 - share) * self.setting.mean
-        lower = inside.lower[:, None] - share * inside.upper + offset
-        upper = inside.upper[:, None] - share * inside.lower + offset
+        misses, offset = self.setting.misses[: self.n], (1.0 - share) * self.setting.mean
+        low, high = self._inside.lower[: self.n], self._inside.upper[: self.n]
+        lower = low[:, None] - share * high + offset
+        upper = high[:, None] - share * low + offset
         if np.isfinite(lower).all():
-            pairs = self.spectrum.pairs(self.shares[0] * self.setting.delta, share)
+            pairs = self.spectrum.within(self.n).pairs(self.shares[0] * self.setting.delta, share)
             missed = misses[:, None] + share * misses
             np.maximum(lower, pairs.lower - missed + offset, out=lower)
             np.minimum(upper, pairs.upper + missed + offset, out=upper)
@@ -239,8 +258,8 @@ class RidgeBelief(CompleteBelief):
         if begins and batch.plan is None and shares[1]:
             shares = (sum(shares), 0.0)
         if batch.whole and shares[1]:
-            information, sums = sample.at_points(len(setting.misses))
-            fed = fed.told(setting.features.array, information, sums, setting.misses)
+            information, sums = sample.at_points(self.n)
+            fed = fed.told(self.targets.array, information, sums, setting.misses[: self.n])
         after = replace(
             self,
             statistics=self.statistics.told(sample.points, sample.values, sample.deviations),
@@ -252,7 +271,7 @@ class RidgeBelief(CompleteBelief):
     def _sample(self, batch: Batch) -> _Sample:
         usual = self.setting.deviations[batch.points]
         least = smallest(self.setting.features, self.setting.deviations)
-        own = batch.noise
+        own = batch.deviations(self.problem.everywhere)
         deviations = usual if own is None else np.maximum(as_deviations("noise", own, len(batch.points)), least)
         values = np.clip(batch.values - self.setting.mean, -LARGEST, LARGEST)
         return _Sample(points=batch.points, values=values, deviations=deviations)
@@ -320,13 +339,14 @@ class Ridge:
         if problem.fit:
             remedy = "a guarantee needs kernel, noise and mean to be given"
             raise InputError("fit", repr(problem.fit), remedy)
-        check_sizes(problem)
-        features, scale = unit_features(problem)
+        posed = problem.everywhere
+        check_sizes(posed)
+        features, scale = unit_features(posed)
         given = (("norm", problem.norm, "||theta||"), ("bound", problem.bound, "|f - mean|"))
         setting = Setting(
             features=features,
             scale=scale,
-            deviations=np.maximum(problem.deviations, smallest(features, problem.deviations)),
+            deviations=np.maximum(posed.deviations, smallest(features, posed.deviations)),
             misses=problem.misspecification + np.sqrt(features.residuals),
             mean=problem.mean,
             limits=tuple((name, limit, symbol) for name, limit, symbol in given if limit is not None),
@@ -336,8 +356,8 @@ class Ridge:
         return RidgeBelief(
             problem=problem,
             setting=setting,
-            statistics=nothing(problem.domain.n),
-            martingales=martingales.begin(features.array),
+            statistics=nothing(posed.domain.n),
+            martingales=martingales.begin(features.within(problem.domain.n).array),
             shares=self.shares,
         )
 

@@ -192,6 +192,10 @@ class Rips:
         object.__setattr__(self, "estimator", estimator)
 
     def prior(self, problem: Problem) -> RipsBelief:
+        if len(problem.domain.elsewhere):
+            got = f"{len(problem.domain.elsewhere):,} places beside the points"
+            remedy = "rounds take only what they planned, at the points: leave them out, or give confidence='ridge'"
+            raise InputError("elsewhere", got, remedy)
         setting = self._setting(problem)
         _check_zero(problem, setting)
         untested = Finding(

@@ -88,8 +88,8 @@ class Rkhs(OnPosterior):
         return RkhsWidth(
             norm=problem.norm,
             rank=prior.rank,
-            largest=float(prior.variance.max()),
-            noise=float(np.sqrt(prior.noise.min())),
+            largest=float(prior.everywhere.variance.max()),
+            noise=float(np.sqrt(prior.everywhere.noise.min())),
             delta=problem.delta,
             misspecification=problem.misspecification,
         )

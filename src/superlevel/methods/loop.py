@@ -170,9 +170,10 @@ class Method:
     ) -> tuple[State, Info]:
         """What values (N,) at any points (N,) show, whoever planned them; ``noise`` (N,) are their own deviations.
 
-        Where a round must be told as a whole there is no such thing.
+        Places elsewhere are numbered after the points: the first is n. Where a round must be told as a whole there is
+        no such thing.
         """
-        places = as_points("points", points, count=self.problem.domain.n)
+        places = as_points("points", points, count=self.problem.domain.everywhere.n)
         measured = as_vector("values", values, length=len(places))
         deviations = None if noise is None else as_vector("noise", noise, length=len(places))
         return self.update(state, Batch(points=places, values=measured, noise=deviations))
@@ -253,8 +254,14 @@ class Method:
             *(self.name, self.permanent, self.rule, self.sizes, self.confidence),
             *(problem.goal, problem.bound, problem.norm, problem.delta, problem.mean, problem.tolerance),
             *(problem.misspecification, problem.ridge, problem.fit, _parameters(problem.domain.kernel)),
+            problem.transform,
         )
-        arrays = (problem.domain.points, np.asarray(problem.noise, dtype=np.float64), np.asarray(problem.cost))
+        arrays = (
+            problem.domain.points,
+            problem.domain.elsewhere,
+            np.asarray(problem.noise, dtype=np.float64),
+            np.asarray(problem.cost),
+        )
         return _hashed(repr(given), *(array.tobytes() for array in arrays))
 
     def _campaign(self, seed: int) -> str:

@@ -15,6 +15,7 @@ from superlevel.arrays import as_count
 from superlevel.confidence.estimated import Estimated
 from superlevel.confidence.posterior import OnPosterior, as_flag
 from superlevel.confidence.protocol import AnyConfidence, describe
+from superlevel.confidence.transformed import Transformed
 from superlevel.errors import InputError, NotInstalledError
 from superlevel.methods.loop import Method
 from superlevel.methods.table import CONFIDENCES, GUARANTEED, Pairing, Row, row_of
@@ -23,6 +24,7 @@ from superlevel.problem import Problem
 from superlevel.rules.checked import Checked
 from superlevel.rules.pilot import Piloted
 from superlevel.rules.protocol import Rule
+from superlevel.transforms import IDENTITY
 
 LARGEST = 1e100
 WIDEST = 1e150  # extent of a coordinate: its square is a number
@@ -65,16 +67,19 @@ def make(
     pairing, chosen = choose_confidence(used, row, problem, confidence)
     if problem.fit and chosen.given_only:
         raise InputError("fit", repr(problem.fit), "a guarantee needs kernel, noise and mean to be given")
-    _check_sizes(problem)
+    posed = problem.transformed
+    _check_sizes(posed)
     goal = problem.goal.by_points() if row.by_points else problem.goal
     if goal.share:
         _check_pairs(used, problem, chosen)
     where = as_rule(rule_for(objective, rule, pairing, used), pairing, used)
-    where.check(problem, goal)
+    where.check(posed, posed.goal if problem.scale is not IDENTITY else goal)
     size = row.batch if batch is None else as_count("batch", batch)
     if problem.fit:
         where = Piloted(Checked(where) if "kernel" in problem.fit else where)
         chosen = Estimated(cast(OnPosterior, chosen))  # the others want all to be given
+    if problem.scale is not IDENTITY:
+        chosen = Transformed(chosen)
     prior = chosen.prior(problem)
     return Method(
         name=used,
@@ -159,7 +164,7 @@ def _check_extents(problem: Problem) -> None:
     lowest, highest = problem.domain.points.min(axis=0), problem.domain.points.max(axis=0)
     with np.errstate(over="ignore"):
         extents = (highest - lowest).tolist()
-    for name, extent in zip(problem.domain.names, extents, strict=True):
+    for name, extent in zip(problem.domain.columns, extents, strict=True):
         if extent and not 1 / WIDEST <= extent <= WIDEST:
             remedy = f"give that coordinate in another unit, in which its values are {1 / WIDEST:g} to {WIDEST:g} apart"
             raise InputError(f"problem.domain, coordinate {name!r}", f"at most {extent:g} apart", remedy)

@@ -130,6 +130,9 @@ class InFeatures:
     def diagonal(self) -> Array:
         return _quadratic(self.arms, self.inner)
 
+    def within(self, n: int) -> InFeatures:
+        return InFeatures(arms=self.arms[:n], inner=self.inner)
+
     def drift(self, weights: Array) -> float:
         """S (I + Phi' diag(w) Phi) = I"""
         vector = probe(len(self.inner))

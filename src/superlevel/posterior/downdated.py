@@ -40,6 +40,10 @@ class _Base(Protocol):
         """Without R' R for all these blocks of rows."""
         ...
 
+    def within(self, n: int) -> _Base:
+        """Of the first n points among themselves."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stored:
@@ -69,21 +73,26 @@ class Stored:
             matrix = linalg.less_gram(matrix, block)
         return Downdated(prior=self, base=Stored(matrix=matrix), blocks=())
 
+    def within(self, n: int) -> Stored:
+        return Stored(matrix=np.ascontiguousarray(self.matrix[:n, :n]))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Computed:
     """K, of which nothing is stored."""
 
     domain: Domain
+    first: int | None = None
+    """Of so many of the points only; None for all of them."""
 
     at_hand: ClassVar[bool] = False
 
     @property
     def n(self) -> int:
-        return self.domain.n
+        return self.domain.n if self.first is None else self.first
 
     def rows(self, points: Indices) -> Array:
-        return self.domain.gram(points, np.arange(self.domain.n))
+        return self.domain.gram(points, np.arange(self.n))
 
     def times(self, vector: Array) -> Array:
         """From the rows where the vector is not zero."""
@@ -93,10 +102,13 @@ class Computed:
         return product
 
     def diagonal(self) -> Array:
-        return self.domain.diagonal()
+        return self.domain.diagonal()[: self.n]
 
     def less(self, rows: tuple[Array, ...]) -> Downdated:
         return Downdated(prior=self, base=self, blocks=rows)
+
+    def within(self, n: int) -> Computed:
+        return replace(self, first=n)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -163,6 +175,10 @@ class Downdated:
         for block in self.blocks:
             values -= np.einsum("ij,ij->j", block, block)
         return values
+
+    def within(self, n: int) -> Downdated:
+        blocks = tuple(np.ascontiguousarray(block[:, :n]) for block in self.blocks)
+        return Downdated(prior=self.prior.within(n), base=self.base.within(n), blocks=blocks)
 
     def drift(self, weights: Array) -> float:
         """(I + K diag(w)) Sigma = K, on a probe where something was measured, where nothing else adds to the cost."""

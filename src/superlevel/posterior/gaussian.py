@@ -67,10 +67,24 @@ class GaussianPosterior:
     """How often everything was computed afresh because of it."""
     floor: float
     """The drift of what was last computed afresh."""
+    whole: GaussianPosterior | None = None
+    """The posterior that this one is a part of; None where it is of all places."""
 
     def __post_init__(self) -> None:
         for array in (self.mean, self.variance, self.weights, self.sums):
             frozen(array)
+
+    @property
+    def everywhere(self) -> GaussianPosterior:
+        """The posterior of all places where something was or can be measured, of which this one has the first n."""
+        return self if self.whole is None else self.whole
+
+    def within(self, n: int) -> GaussianPosterior:
+        """The same of the first n points. It still takes measurements at all of them."""
+        if n == len(self.mean):
+            return self
+        parts = {name: getattr(self, name)[:n] for name in ("mean", "variance", "weights", "sums", "noise")}
+        return replace(self, **parts, covariance=self.covariance.within(n), whole=self)
 
     @cached_property
     def deviation(self) -> Array:
@@ -110,6 +124,8 @@ class GaussianPosterior:
         compared with what was measured as of before all of them; ``in_turn``, point after point in ascending order, as
         of before each: a block that holds a whole campaign would otherwise be compared with the prior only.
         """
+        if self.whole is not None:
+            return self.whole.told(points, values, noise=noise, in_turn=in_turn).within(len(self.mean))
         places = as_points("points", points, count=len(self.mean))
         measured = as_vector("values", values, length=len(places))
         if not len(places):
@@ -157,6 +173,8 @@ class GaussianPosterior:
 
     def afresh(self) -> GaussianPosterior:
         """The same from the data, without any update."""
+        if self.whole is not None:
+            return self.whole.afresh().within(len(self.mean))
         covariance, shift = self.origin.prior.after(self.weights, self.sums)
         return replace(
             self,
@@ -227,10 +245,16 @@ def begin(
 
     ``noise`` is the standard deviation of a measurement, one number or one for each point (n,). Deviations below 1e-5
     of the largest prior deviation are taken as that. ``form`` makes the prior covariance: by default the form that is
-    cheapest for a campaign; `by_rows` is cheapest for one batch.
+    cheapest for a campaign; `by_rows` is cheapest for one batch. Places elsewhere are numbered after the points, and
+    have the largest of the deviations.
     """
     if not isinstance(domain, Domain):
         raise InputError("domain", f"of type {type(domain).__name__}", "give Domain(points, kernel=...)")
+    further = len(domain.elsewhere)
+    if further:
+        given = np.broadcast_to(as_deviations("noise", noise, domain.n), domain.n)
+        everywhere = np.append(given, np.full(further, given.max()))
+        return begin(domain.everywhere, noise=everywhere, mean=mean, form=form).within(domain.n)
     diagonal = domain.diagonal()
     largest = float(diagonal.max())
     if largest <= 0:

@@ -55,6 +55,10 @@ class Covariance(Protocol):
         """(n,)"""
         ...
 
+    def within(self, n: int) -> Covariance:
+        """Of the first n points among themselves."""
+        ...
+
     def drift(self, weights: Array) -> float:
         """How far Sigma is from (K^-1 + diag(weights))^-1, relative to K, seen through one fixed random vector."""
         ...

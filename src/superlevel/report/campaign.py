@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels
+from superlevel.coordinates import Coordinates
 from superlevel.files import replacing
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes
+from superlevel.scales import Scale
 from superlevel.tables import write_table
 
 if TYPE_CHECKING:
@@ -43,6 +45,18 @@ class Reason:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Elsewhere:
+    """What was measured at places that are not among the points."""
+
+    points: Array
+    """(m, d)"""
+    counts: Indices
+    """(m,) measurements at each, at least one."""
+    averages: Array
+    """(m,) their means."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Campaign:
     """Everything that is shown of a campaign."""
 
@@ -59,6 +73,8 @@ class Campaign:
     """(n,) measurements at each point."""
     averages: Array
     """(n,) their mean, NaN where there is none."""
+    elsewhere: Elsewhere | None = None
+    """None where everything was measured at the points."""
     mean: Array | None
     """(n,) what f is thought to be; None where a method has no estimate of f at every point."""
     lower: Array | None
@@ -90,6 +106,23 @@ class Campaign:
     """For each given level, the forecasts of the plans beside the measurements; empty if there are no forecasts."""
     audits: tuple[AuditSummary, ...] = ()
     """What each audit found, level by level."""
+    scales: tuple[Scale, ...] = ()
+    """(d,) what each coordinate may be; empty where all are plain numbers."""
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """What the coordinates are called, and what each may be."""
+        return Coordinates(names=self.names, scales=self.scales) if self.scales else Coordinates.plain(self.names)
+
+    @cached_property
+    def positions(self) -> Array:
+        """(n, d) where the points are along the axes of a picture."""
+        return self.coordinates.positions(self.points)
+
+    @cached_property
+    def beside(self) -> Array | None:
+        """(m, d) where the places elsewhere are along the axes of a picture."""
+        return None if self.elsewhere is None else self.coordinates.positions(self.elsewhere.points)
 
     @cached_property
     def classes(self) -> Labels:
@@ -137,7 +170,7 @@ def rows(campaign: Campaign) -> list[dict[str, object]]:
     )
     return [
         dict(zip(names, point, strict=True)) | dict(zip(campaign.columns, rest, strict=True))
-        for point, *rest in zip(campaign.points.tolist(), *told, strict=True)
+        for point, *rest in zip(map(campaign.coordinates.cells, campaign.points.tolist()), *told, strict=True)
     ]
 
 

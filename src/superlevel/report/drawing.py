@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from superlevel.arrays import Array, Indices
 from superlevel.report.campaign import Campaign
@@ -28,6 +29,8 @@ LARGEST = 170.0  # area of the dot of the point that was measured most, in squar
 MEASURED = "#141414"
 NEXT = "#8a0f4f"
 DOT: dict[str, Any] = {"edgecolor": "white", "linewidth": 0.6, "zorder": 3, "clip_on": False}
+SQUARE: dict[str, Any] = {"edgecolor": MEASURED, "linewidth": 1.0, "zorder": 3, "clip_on": True}
+SQUARE["path_effects"] = [withStroke(linewidth=2.2, foreground="white")]
 DIAMOND: dict[str, Any] = {"edgecolor": NEXT, "linewidth": 1.4, "zorder": 4, "clip_on": False}
 DIAMOND["path_effects"] = [withStroke(linewidth=3.0, foreground="white")]
 
@@ -48,7 +51,7 @@ def draw(campaign: Campaign) -> Figure:
 
 
 def _draw_map(campaign: Campaign) -> Figure:
-    plane = as_plane(campaign.points)
+    plane = as_plane(campaign.positions)
     figure = Figure(figsize=(WIDTH + 2.5, WIDTH * plane.tallness + 0.9), layout="constrained")
     axes = figure.subplots()
     fill(axes, plane.cells, drawn(campaign))
@@ -58,10 +61,12 @@ def _draw_map(campaign: Campaign) -> Figure:
         which = f"level{'s' * (len(crossed) > 1)} {', '.join(f'{level:.4g}' for level in crossed)}"
         handles.append(Line2D([], [], color="black", linewidth=1.1, label=f"mean at the {which}"))
     spacing = plane.spacing(WIDTH)
-    handles += _draw_measured(axes, campaign, campaign.points, spacing=spacing)
-    handles += _draw_next(axes, campaign, campaign.points, area=float(np.clip((0.9 * spacing) ** 2, 18.0, 36.0)))
-    frame_map(axes, plane, campaign.points)
+    handles += _draw_measured(axes, campaign, campaign.positions, spacing=spacing)
+    handles += draw_elsewhere(axes, campaign, campaign.beside)
+    handles += _draw_next(axes, campaign, campaign.positions, area=float(np.clip((0.9 * spacing) ** 2, 18.0, 36.0)))
+    frame_map(axes, plane, campaign.positions)
     name_axes(axes, *campaign.names)
+    mark_axes((axes.xaxis, axes.yaxis), campaign)
     _finish(figure, campaign, handles)
     if plane.alike:
         fit(figure, [axes], plane.tallness)
@@ -104,10 +109,13 @@ def _draw_levels(axes: Axes, grid: Grid, campaign: Campaign) -> tuple[float, ...
 
 
 def _draw_profile(campaign: Campaign) -> Figure:
-    found = ticks(campaign.points[:, 0])
-    chosen = np.argsort(campaign.points[:, 0], kind="stable")
+    along = campaign.positions[:, 0]
+    found = ticks(along)
+    chosen = np.argsort(along, kind="stable")
     sides = found.sides[found.index[chosen]]
-    return _draw_along(campaign, chosen, campaign.points[chosen, 0], sides, name=campaign.names[0])
+    figure = _draw_along(campaign, chosen, along[chosen], sides, name=campaign.names[0])
+    mark_axes([figure.axes[-1].xaxis], campaign)
+    return figure
 
 
 def _draw_ranking(campaign: Campaign) -> Figure:
@@ -136,6 +144,9 @@ def _draw_along(
     places = np.full((len(campaign.points), 2), np.nan)
     places[chosen] = np.column_stack([at, campaign.averages[chosen]])
     handles += _draw_measured(axes, campaign, places, spacing=9.0)
+    if campaign.elsewhere is not None and campaign.beside is not None and not ranked:
+        there = np.column_stack([campaign.beside[:, 0], campaign.elsewhere.averages])
+        handles += draw_elsewhere(axes, campaign, there)
     places[chosen, 1] = 1.6
     handles += _draw_next(strip, campaign, places, marker="d")
     fill(strip, rectangles(sides, np.tile([0.0, 0.9], (len(at), 1))), drawn(campaign), chosen)
@@ -258,6 +269,16 @@ def _draw_measured(axes: Axes, campaign: Campaign, places: Array, *, spacing: fl
     ]
 
 
+def draw_elsewhere(axes: Axes, campaign: Campaign, places: Array | None) -> list[Artist]:
+    """Squares (m, 2) where something was measured that is not a point; what is outside of the axes is left out."""
+    if campaign.elsewhere is None or places is None:
+        return []
+    first, second = places.T
+    axes.scatter(first, second, 14.0, "none", marker="s", label="measured elsewhere", **SQUARE)
+    label = f"measured elsewhere ({len(places):,})"
+    return [as_mark("s", 14.0, "none", SQUARE, label=label)]
+
+
 def _draw_next(axes: Axes, campaign: Campaign, places: Array, *, marker: str = "D", area: float = 36.0) -> list[Artist]:
     """Diamonds at the points of the next batch, solid where it has more than one measurement."""
     points, repeats = np.unique(campaign.next, return_counts=True)
@@ -284,6 +305,15 @@ def name_axes(axes: Axes, first: str, second: str, *, across: int = 70, up: int 
     axes.tick_params(labelsize=9)
     axes.set_xlabel(as_line(first, across), parse_math=False)
     axes.set_ylabel(as_line(second, up), parse_math=False)
+
+
+def mark_axes(axes: Sequence[Axis], campaign: Campaign) -> None:
+    """The ticks of coordinates with a scale of their own: in people's units, or by name."""
+    for axis, scale in zip(axes, campaign.scales, strict=False):
+        if scale.tick(0.0) is not None:
+            axis.set_major_formatter(FuncFormatter(lambda position, _at, scale=scale: scale.tick(position)))
+        if scale.size is not None:
+            axis.set_major_locator(MaxNLocator("auto", integer=True))
 
 
 def _finish(figure: Figure, campaign: Campaign, handles: Sequence[Artist]) -> None:

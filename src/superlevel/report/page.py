@@ -21,6 +21,7 @@ from superlevel.report.markup import Label, Numeral, number, picture, section, s
 from superlevel.report.probabilities import probability_figure
 from superlevel.report.progress import progress_section
 from superlevel.report.reliability_diagram import reliability_section
+from superlevel.scales import Cell
 
 POINTS = 500  # lines of the table of points, at most
 SUGGESTED = 60  # lines of the next batch, at most
@@ -80,6 +81,7 @@ def page(campaign: Campaign, statement: Sequence[tuple[str, str, str]] = ()) -> 
         audit_section(campaign.audits),
         section("What is claimed", table(("claim", "assumption or check", "verdict"), statement)) if statement else "",
         section("Points", _points(campaign)),
+        _elsewhere(campaign),
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -106,12 +108,14 @@ class _Places:
         extents = np.ptp(self.campaign.points[:, :SHOWN], axis=0).tolist()
         return [max(0, 4 - ceil(log10(extent))) if 1e-6 < extent < 1e9 else None for extent in extents]
 
-    def numbers(self, point: int) -> list[Numeral]:
-        values = self.campaign.points[point, :SHOWN].tolist()
-        return [
-            number(value) if places is None else Numeral(np.format_float_positional(value, places, trim="-"))
-            for value, places in zip(values, self.decimals, strict=True)
-        ]
+    def numbers(self, point: int) -> list[str]:
+        cells = self.campaign.coordinates.cells(self.campaign.points[point].tolist())[:SHOWN]
+        return [self._word(cell, places) for cell, places in zip(cells, self.decimals, strict=True)]
+
+    def _word(self, cell: Cell, places: int | None) -> str:
+        if isinstance(cell, str):
+            return cell
+        return number(cell) if places is None else Numeral(np.format_float_positional(float(cell), places, trim="-"))
 
     def of(self, point: int) -> str:
         return self.listing(self.numbers(point))
@@ -125,7 +129,9 @@ def _counts(campaign: Campaign) -> str:
     samples, measured = int(campaign.counts.sum()), int((campaign.counts > 0).sum())
     classes = ", ".join(f"{group.size:,} {group.name}" for group in drawn(campaign))
     told = f"{classes}: {several(len(campaign.points), 'point')}"
-    return f"{told}, {several(samples, 'measurement')}" + f" at {measured:,} of them" * (measured > 0)
+    told = f"{told}, {several(samples, 'measurement')}" + f" at {measured:,} of them" * (measured > 0)
+    there = campaign.elsewhere
+    return told if there is None else f"{told}, {several(int(there.counts.sum()), 'measurement')} elsewhere"
 
 
 def _alt(campaign: Campaign) -> str:
@@ -196,6 +202,19 @@ def _points(campaign: Campaign) -> str:
         line["label"] = Label(line["label"], faces[str(line["label"])])
     cells = [[at, *places.numbers(at), *(lines[at][name] for name in names)] for at in shown.tolist()]
     return note + table(("point", *headings(campaign.names, columns)[:SHOWN], *names), cells)
+
+
+def _elsewhere(campaign: Campaign) -> str:
+    """What was measured at places that are not among the points."""
+    there = campaign.elsewhere
+    if there is None:
+        return ""
+    names = (*headings(campaign.names, ("measurements", "average"))[:SHOWN], "measurements", "average")
+    cells = [campaign.coordinates.cells(place)[:SHOWN] for place in there.points[:POINTS].tolist()]
+    lines = zip(cells, there.counts.tolist(), there.averages.tolist(), strict=False)
+    listed = table(names, [(*map(number, place), count, average) for place, count, average in lines])
+    left = len(there.points) - POINTS
+    return section("Measured elsewhere", listed + (f"<p>{left:,} more places are left out.</p>" if left > 0 else ""))
 
 
 def _listed(campaign: Campaign) -> Indices:

@@ -20,10 +20,12 @@ from superlevel.arrays import Array, Indices, Labels, Mask
 from superlevel.bounds import LowerBound
 from superlevel.bounds.decided_points import bound
 from superlevel.bounds.setting import needed
+from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError
 from superlevel.goals import classes, decided, summary
 from superlevel.problem import Problem
 from superlevel.report.campaign import headings, numbers, write_rows
+from superlevel.scales import Scale
 from superlevel.simulation import Run
 
 COLUMNS = ("label", "decided", "estimate", "lower", "upper", "interval")
@@ -61,6 +63,13 @@ class Stopping:
     """Why nothing more is measured, in words; None while something is."""
     guarantee: str = ""
     """In which sense the labels are right."""
+    scales: tuple[Scale, ...] = ()
+    """(d,) what each coordinate may be; empty where all are plain numbers."""
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """What the coordinates are called, and what each may be."""
+        return Coordinates(names=self.names, scales=self.scales) if self.scales else Coordinates.plain(self.names)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -99,10 +108,11 @@ class Stopping:
             return None, "kernel and noise are not estimated yet"
         if self.estimate is None:
             return None, "there is no estimate of the function"
-        missing = self._missing(self.problem, self.estimate)
+        posed, f = self.problem.transformed, self.problem.scale(self.estimate)
+        missing = self._missing(posed, f)
         if missing:
             return None, missing
-        found = bound(self.problem, self.estimate, self.counted)
+        found = bound(posed, f, self.counted)
         if found is None:
             return None, "the decided points are within the tolerance, or have one label whatever f is"
         return found, "" if found.samples else f"with delta = {self.problem.delta:g} a guess may do"
@@ -130,7 +140,7 @@ class Stopping:
         )
         return [
             dict(zip(names, point, strict=True)) | dict(zip(COLUMNS, rest, strict=True))
-            for point, *rest in zip(self.points.tolist(), *told, strict=True)
+            for point, *rest in zip(map(self.coordinates.cells, self.points.tolist()), *told, strict=True)
         ]
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -196,7 +206,8 @@ def of_run(run: Run, problem: Problem) -> Stopping:
         raise InputError("problem", f"of {problem.domain.n} points", f"give that of the run, of {n}")
     return Stopping(
         names=problem.domain.names,
-        points=problem.domain.points,
+        points=problem.domain.places,
+        scales=problem.domain.coordinates.scales,
         problem=problem,
         labels=run.labels,
         decided=run.decided,

@@ -22,8 +22,11 @@ def assumptions(known: Knowledge) -> tuple[tuple[str, str], ...]:
         ("method", f"{given.method}{rule}, {confidence} confidence, seed {given.seed}"),
         ("kernel", _source(known, "kernel", phrase(fit.kernel if fit else given.kernel))),
     ]
+    scale = known.ledger.scale
+    if scale.name:
+        rows.append(("transform", f"{scale.name}: labels are computed from the {scale.noun} of every value"))
     for field in FIELDS:
-        text = field.show(values.get(field.name, field.default))
+        text = scale.described(field.name, field.show(values.get(field.name, field.default)))
         if field.name in ("noise", "mean"):
             text = _source(known, field.name, text)
         elif field.name not in method.confidence.uses and text != "none":

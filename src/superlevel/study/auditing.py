@@ -122,7 +122,7 @@ def accuracy(ledger: Ledger) -> tuple[Accuracy, ...]:
 def _audits(ledger: Ledger, plan: Audited) -> list[Audit]:
     """One audit for each level, which share delta."""
     levels, chances = ledger.goal.levels, _chances(plan)
-    guess = np.atleast_2d(as_labels(plan.guess, ledger))
+    guess = np.atleast_2d(as_labels(plan.guess, ledger))[:, : len(chances)]  # without points that were added since
     return [
         Audit(
             labels=row,
@@ -137,9 +137,12 @@ def _audits(ledger: Ledger, plan: Audited) -> list[Audit]:
 
 
 def _noise(ledger: Ledger, tolerance: float) -> audits.Noise:
-    """Its median is zero; where it is given and there is a tolerance, it shows more of the wrong labels than that."""
+    """Its median is zero; where it is given and there is a tolerance, it shows more of the wrong labels than that.
+
+    A transform keeps medians, but a noise that is given for transformed values is none of the values themselves.
+    """
     given = None if "noise" in ledger.created.fit else ledger.created.problem["noise"]
-    if given is None or not tolerance:
+    if given is None or not tolerance or ledger.created.transform:
         return audits.MedianZero()
     return audits.SubGaussian(float(np.max(given)), median_zero=True)
 

@@ -30,6 +30,7 @@ ASSUMPTIONS = ("study", "goal", "kernel", "problem", "confidence", "fit")  # fie
 
 def certificate(entries: Sequence[Entry], known: Knowledge) -> dict[str, Any]:
     """The certificate of a log, as JSON holds it; an InputError where there is nothing to state."""
+    _check_kind(known.ledger)
     statements = [*_labels(known), *_audits(known.ledger)]
     if not statements:
         raise InputError("certificate", "asked for a study that proves nothing yet", _remedy(known))
@@ -46,10 +47,22 @@ def certificate(entries: Sequence[Entry], known: Knowledge) -> dict[str, Any]:
     }
 
 
+def _check_kind(ledger: Ledger) -> None:
+    """An InputError for a study that the second verifier does not know."""
+    for there, what in (
+        (ledger.created.transform, f"the transform {ledger.created.transform!r} of the values"),
+        (len(ledger.elsewhere), "measurements at places that are not on the list"),
+        (ledger.n > len(ledger.created.points), "points that were added later"),
+    ):
+        if there:
+            remedy = "the second verifier does not know them: `superlevel study verify` checks this study"
+            raise InputError("certificate", f"asked for a study with {what}", remedy)
+
+
 def _labels(known: Knowledge) -> list[dict[str, Any]]:
     """The labels that follow from the intervals of the points; none if something was estimated or contradicted."""
     belief, goal = known.state.belief, known.ledger.goal.by_points()
-    if _estimated(known) or _contradicted(known) or not known.state.samples:
+    if _estimated(known) or _contradicted(known) or known.ledger.created.scales or not known.state.samples:
         return []
     bounds = _bounds(known)
     if np.isnan(bounds.lower).any():  # rounds for pairs of points bound no point by itself
@@ -101,6 +114,10 @@ def _remedy(known: Knowledge) -> str:
     """What would give something to state."""
     if _estimated(known):
         return "labels of an estimated kernel are as right as the estimate: audit the map, and its accuracy is proved"
+    if known.ledger.created.scales:
+        return (
+            "the second verifier does not know kernels on scaled coordinates: audit the map, and its accuracy is proved"
+        )
     if _contradicted(known):
         return "the measurements contradict what was assumed (`superlevel study verify` says what): correct that first"
     return "no label follows from the interval of a point alone yet: measure more, or audit the map"

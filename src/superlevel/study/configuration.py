@@ -8,6 +8,7 @@ import numpy as np
 
 from superlevel import __version__, goals, kernels
 from superlevel.arrays import Array, as_count, as_number, as_seed
+from superlevel.coordinates import Coordinates
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.fields import FIELDS
@@ -50,11 +51,13 @@ def created(
     return Created(
         format=FORMAT,
         version=__version__,
-        points=problem.domain.points.tolist(),
+        points=problem.domain.places.tolist(),
         names=_checked_names(problem.domain.names),
+        scales=_scales(problem.domain.coordinates),
         goal=problem.goal.describe(),
         kernel=None if "kernel" in problem.fit else kernels.describe(problem.domain.kernel),
         problem={field.name: _plain(getattr(problem, field.name)) for field in FIELDS},
+        transform=problem.scale.name,
         fit=list(problem.fit),
         method=name,
         confidence=describe(chosen),
@@ -76,15 +79,23 @@ def goal_of(given: Created) -> Goal:
     return goals.restore(given.goal)
 
 
-def problem_of(given: Created, fit: Fit | None) -> Problem:
-    """The problem, with what was estimated in place of what was not given."""
+def problem_of(
+    given: Created, fit: Fit | None, *, refined: Array | None = None, elsewhere: Array | None = None
+) -> Problem:
+    """The problem, with what was estimated in place of what was not given.
+
+    Added are further points (r, d), and places (m, d) beside the points.
+    """
     fields = {name: _array(value) for name, value in given.problem.items()}
     kernel, left = given.kernel, tuple(given.fit)
     if fit is not None:
         kernel, left = fit.kernel, ()
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
-    domain = Domain(np.array(given.points), kernels.restore(kernel), names=given.names)
-    return Problem(domain, goal=goal_of(given), fit=left, **fields)
+    further = None if elsewhere is None or not len(elsewhere) else elsewhere
+    shown = given.coordinates
+    points = np.array(given.points if refined is None else [*given.points, *refined.tolist()])
+    domain = Domain(points, kernels.restore(kernel), names=shown.names, scales=shown.scales, elsewhere=further)
+    return Problem(domain, goal=goal_of(given), fit=left, transform=given.transform, **fields)
 
 
 def _plain(values: float | Array | None) -> float | list[float] | None:
@@ -95,6 +106,11 @@ def _plain(values: float | Array | None) -> float | list[float] | None:
 
 def _array(values: Any) -> Any:
     return np.array(values) if isinstance(values, list) else values
+
+
+def _scales(coordinates: Coordinates) -> list[dict[str, Any]]:
+    """Empty where all are plain numbers."""
+    return [] if coordinates.is_plain else [scale.describe() for scale in coordinates.scales]
 
 
 def _checked_names(names: tuple[str, ...]) -> list[str]:

@@ -19,11 +19,13 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from superlevel import scales
+from superlevel.coordinates import Coordinates
 from superlevel.errors import NotInstalledError
 from superlevel.study.format1 import from_format_1
 from superlevel.study.storage.protocol import Entry, StorageError
 
-FORMAT = 4
+FORMAT = 5
 PILOT, BATCH, ROUND, REST, AUDIT = "pilot", "batch", "round", "rest", "audit"  # what plans are for
 
 
@@ -139,12 +141,17 @@ class Created(Payload):
     """Of the library."""
     points: list[list[float]]
     names: list[str]
+    scales: list[dict[str, Any]] = Field(default_factory=list)
+    """What each coordinate may be, as `superlevel.scales.restore` takes it; empty where all are plain numbers."""
     goal: dict[str, Any]
     """As `superlevel.goals.restore` takes it."""
     kernel: Any = None
     """A description, None for the linear kernel."""
     problem: dict[str, float | list[float] | None]
     """The fields of `superlevel.fields`."""
+    transform: str = ""
+    """The name of the transform of the values, as `superlevel.transforms` has it; all values of the log are as they
+    were told. Empty where there is none, and in the formats before 5."""
     fit: list[str] = Field(default_factory=list)
     """What of kernel, noise and mean is estimated from the measurements, and not as it is here."""
     method: str
@@ -163,6 +170,13 @@ class Created(Payload):
     """The name of the study; empty in the formats before 4."""
     key: str = ""
     """The public key with which all entries are signed; empty where none is."""
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """The coordinates of a point, as people see them."""
+        if not self.scales:
+            return Coordinates.plain(self.names)
+        return Coordinates(names=tuple(self.names), scales=tuple(scales.restore(each) for each in self.scales))
 
     @classmethod
     def read(cls, entry: Entry) -> Self:
@@ -224,6 +238,22 @@ class Asked(Payload):
     design: Certified | None = None
 
 
+class Placed(Payload):
+    """Places were added: where something was measured beside the points, or further points, whose labels are wanted.
+
+    Places beside the points are numbered on after the points and the places before them, and `Told` names them by these
+    numbers. Further points are numbered on after the points before them; from then on the numbers of all places beside
+    the points are larger by as many.
+    """
+
+    kind = "placed"
+
+    points: list[list[float]]
+    """(m, d) coordinates."""
+    targets: bool = False
+    """Whether they are further points."""
+
+
 class Told(Payload):
     """Results came in."""
 
@@ -272,8 +302,10 @@ class Closed(Payload):
     reason: str = ""
 
 
-KINDS: dict[str, type[Payload]] = {model.kind: model for model in (Created, Asked, Told, Corrected, Withdrawn, Closed)}
-AnyPayload: TypeAlias = Created | Asked | Told | Corrected | Withdrawn | Closed
+KINDS: dict[str, type[Payload]] = {
+    model.kind: model for model in (Created, Asked, Placed, Told, Corrected, Withdrawn, Closed)
+}
+AnyPayload: TypeAlias = Created | Asked | Placed | Told | Corrected | Withdrawn | Closed
 RESCUE = (
     "the log is damaged or was changed by hand: take the copy that you keep, or rescue what is intact with "
     "`superlevel doctor --store URL --rescue NEW_URL`"

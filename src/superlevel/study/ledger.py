@@ -15,9 +15,26 @@ from typing import Any
 import numpy as np
 
 from superlevel.arrays import Array, Indices, Mask, frozen
+from superlevel.coordinates import Coordinates
 from superlevel.goals import Goal, restore
-from superlevel.study.events import Asked, Closed, Corrected, Created, DamagedError, Fit, Told, Withdrawn, read
+from superlevel.scales import Cell
+from superlevel.study.events import (
+    RESCUE,
+    Asked,
+    Closed,
+    Corrected,
+    Created,
+    DamagedError,
+    Fit,
+    Placed,
+    Told,
+    Withdrawn,
+    read,
+)
 from superlevel.study.storage.protocol import Entry
+from superlevel.transforms import Transform, as_transform
+
+ARRAYS = ("askings", "former", "refined", "elsewhere")  # of a ledger, which are lists while it is written
 
 
 class Fate(IntEnum):
@@ -69,8 +86,12 @@ class Ledger:
     times: tuple[str, str]
     """When the first and the last entry were written."""
     askings: tuple[Asking, ...]
+    refined: Array
+    """(r, d) points that were added since the study was created."""
+    elsewhere: Array
+    """(m, d) places of measurements that are not among the points."""
     point: Indices
-    """(T,)"""
+    """(T,) the number of the point; from n on, those of the places elsewhere."""
     asking: Indices
     """(T,) position in `askings`, -1 for what nobody planned."""
     fate: Indices
@@ -90,7 +111,7 @@ class Ledger:
     changed: int
     """The last entry after which labels may differ from those before."""
     revised: int
-    """The last entry that corrected or withdrew something."""
+    """The last entry that corrected or withdrew something, or added points: earlier labels are not shown."""
     closed: Closed | None
 
     @cached_property
@@ -121,12 +142,26 @@ class Ledger:
 
     @property
     def n(self) -> int:
-        return len(self.created.points)
+        return len(self.created.points) + len(self.refined)
 
     @cached_property
     def places(self) -> Array:
         """(n, d) the points."""
-        return frozen(np.array(self.created.points))
+        return frozen(np.concatenate([np.array(self.created.points), self.refined]))
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """What the coordinates are called, and what each may be."""
+        return self.created.coordinates
+
+    def cells(self, point: int) -> tuple[Cell, ...]:
+        """(d,) a point, or a place elsewhere, as people see it."""
+        return self.coordinates.cells(self.everywhere[point].tolist())
+
+    @cached_property
+    def everywhere(self) -> Array:
+        """(n + m, d) the points, and after them the places elsewhere."""
+        return frozen(np.concatenate([self.places, self.elsewhere]))
 
     @cached_property
     def goal(self) -> Goal:
@@ -134,21 +169,43 @@ class Ledger:
         return restore(self.created.goal)
 
     @cached_property
+    def scale(self) -> Transform:
+        """The transform of the values."""
+        return as_transform(self.created.transform)
+
+    @cached_property
     def labels(self) -> int:
         """Labels of all points: one for each level."""
         return self.n * max(1, len(self.goal.levels))
 
+    def has_been(self, labels: int) -> bool:
+        """Whether there may have been so many labels at some moment: points are added, and never removed."""
+        each = self.labels // self.n
+        return labels % each == 0 and len(self.created.points) <= labels // each <= self.n
+
     @property
     def counts(self) -> Indices:
         """(n,) measurements at each point."""
-        return np.bincount(self.point[self.measured], minlength=self.n).astype(np.int64)
+        return self._counted[0][: self.n]
 
     @property
     def averages(self) -> Array:
         """(n,) their means, NaN where there is none."""
-        at, counts = self.measured, self.counts
-        sums = np.bincount(self.point[at], self.value[at], minlength=self.n)
-        return np.asarray(np.divide(sums, counts, out=np.full(self.n, np.nan), where=counts > 0))
+        return self._counted[1][: self.n]
+
+    @property
+    def further(self) -> tuple[Indices, Array]:
+        """Counts (m,) and means (m,) of the measurements at the places elsewhere."""
+        counts, averages = self._counted
+        return counts[self.n :], averages[self.n :]
+
+    @cached_property
+    def _counted(self) -> tuple[Indices, Array]:
+        """Counts and means of the measurements at each of the n + m places."""
+        at, everywhere = self.measured, self.n + len(self.elsewhere)
+        counts = np.bincount(self.point[at], minlength=everywhere).astype(np.int64)
+        sums = np.bincount(self.point[at], self.value[at], minlength=everywhere)
+        return counts, np.asarray(np.divide(sums, counts, out=np.full(everywhere, np.nan), where=counts > 0))
 
     @property
     def fit(self) -> Fit | None:
@@ -187,6 +244,13 @@ def shut(before: Ledger, after: Ledger) -> list[int]:
     return [int(ticket) for ticket in gone]
 
 
+def as_places(given: list[list[float]], dimension: int) -> Array:
+    """(m, d) coordinates; a DamagedError where they are not as many as the points have."""
+    if any(len(row) != dimension for row in given):
+        raise DamagedError(f"a place elsewhere does not have {dimension} coordinates; {RESCUE}")
+    return frozen(np.array(given, dtype=np.float64).reshape(-1, dimension))
+
+
 @dataclass(kw_only=True, eq=False)
 class _Work:
     """A ledger that is being written: lists grow, arrays would be copied for every entry."""
@@ -206,6 +270,8 @@ class _Work:
             "created": created,
             "times": (entry.at, entry.at),
             "askings": [],
+            "refined": [],
+            "elsewhere": [],
             "reasons": {},
             "former": [],
             "changed": 1,
@@ -220,7 +286,9 @@ class _Work:
     def resume(cls, ledger: Ledger) -> _Work:
         kept = ("created", "times", "changed", "revised", "closed", "length", "head")
         fields = {name: getattr(ledger, name) for name in kept}
-        fields |= {"askings": list(ledger.askings), "reasons": dict(ledger.reasons), "former": list(ledger.former)}
+        fields |= {"askings": list(ledger.askings)}
+        fields |= {"refined": ledger.refined.tolist(), "elsewhere": ledger.elsewhere.tolist()}
+        fields |= {"reasons": dict(ledger.reasons), "former": list(ledger.former)}
         columns = ("point", "asking", "fate", "value", "noise", "late", "told")
         return cls(fields=fields, **{name: getattr(ledger, name).tolist() for name in columns})
 
@@ -234,13 +302,15 @@ class _Work:
         fields["times"] = (fields["times"][0], entry.at)
         if not isinstance(payload, Asked) or payload.fit is not None:
             fields["changed"] = entry.seq
-        if isinstance(payload, Corrected | Withdrawn):
+        if isinstance(payload, Corrected | Withdrawn) or (isinstance(payload, Placed) and payload.targets):
             fields["revised"] = entry.seq
 
     def _apply(self, entry: Entry, payload: Any) -> None:
         match payload:
             case Asked():
                 self._asked(entry, payload)
+            case Placed():
+                self._placed(payload)
             case Told():
                 self._told(entry.seq, payload)
             case Corrected():
@@ -275,6 +345,16 @@ class _Work:
         self.fields["askings"].append(asking)
         self._open(payload.points, position)
 
+    def _placed(self, payload: Placed) -> None:
+        if not payload.targets:
+            self.fields["elsewhere"] += payload.points
+            return
+        n, more = len(self.fields["created"].points) + len(self.fields["refined"]), len(payload.points)
+        self.fields["refined"] += payload.points
+        self.point = [point if point < n else point + more for point in self.point]
+        former = self.fields["former"]
+        self.fields["former"] = [(point if point < n else point + more, *rest) for point, *rest in former]
+
     def _told(self, seq: int, payload: Told) -> None:
         self._open(payload.points, -1)
         deviations = payload.noise or [None] * len(payload.tickets)
@@ -299,9 +379,11 @@ class _Work:
             self.fields["reasons"].update(dict.fromkeys(tickets, reason))
 
     def _open(self, points: list[int], asking: int) -> None:
-        count, n = len(points), len(self.fields["created"].points)
-        if points and not 0 <= min(points) <= max(points) < n:
-            raise ValueError(f"points are from 0 to {n - 1}")
+        count = len(points)
+        everywhere = sum(len(rows) for rows in (self.fields["created"].points, self.fields["refined"]))
+        everywhere += len(self.fields["elsewhere"])
+        if points and not 0 <= min(points) <= max(points) < everywhere:
+            raise ValueError(f"points are from 0 to {everywhere - 1}")
         self.point += points
         self.asking += [asking] * count
         self.fate += [int(Fate.OPEN)] * count
@@ -317,8 +399,11 @@ class _Work:
 
     def finished(self) -> Ledger:
         fields = self.fields
+        dimension = len(fields["created"].names)
         return Ledger(
-            **{name: value for name, value in fields.items() if name not in {"askings", "former"}},
+            **{name: value for name, value in fields.items() if name not in ARRAYS},
+            refined=as_places(fields["refined"], dimension),
+            elsewhere=as_places(fields["elsewhere"], dimension),
             askings=tuple(fields["askings"]),
             former=tuple(fields["former"]),
             point=frozen(np.array(self.point, dtype=np.int64)),

@@ -9,7 +9,7 @@ import numpy as np
 
 from superlevel.arrays import Array, Labels
 from superlevel.goals import UNDECIDED, classes, decided
-from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Reason
+from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Elsewhere, Reason
 from superlevel.study.assumptions import assumptions
 from superlevel.study.audit_summary import summary
 from superlevel.study.auditing import accuracy
@@ -27,11 +27,13 @@ def campaign(name: str, known: Knowledge) -> Campaign:
     shown = Campaign(
         name=name,
         question=ledger.goal.question,
-        names=tuple(ledger.created.names),
+        names=ledger.coordinates.names,
+        scales=ledger.coordinates.scales,
         points=ledger.places,
         labels=known.labels,
         counts=ledger.counts,
         averages=ledger.averages,
+        elsewhere=_elsewhere(known),
         mean=known.estimate,
         lower=found.lower,
         upper=found.upper,
@@ -50,6 +52,15 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         audits=tuple(summary(each) for each in accuracy(ledger)),
     )
     return replace(shown, facts=(*shown.facts, *_expected(shown)))
+
+
+def _elsewhere(known: Knowledge) -> Elsewhere | None:
+    """The places elsewhere that have a measurement which was not withdrawn."""
+    counts, averages = known.ledger.further
+    there = counts > 0
+    if not there.any():
+        return None
+    return Elsewhere(points=known.ledger.elsewhere[there], counts=counts[there], averages=averages[there])
 
 
 def chances(known: Knowledge) -> Array | None:
@@ -91,7 +102,7 @@ def reasons(known: Knowledge) -> tuple[Reason, ...]:
 def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
     ledger = known.ledger
     rows = [
-        ("measurements", f"{ledger.samples:,} at {np.count_nonzero(ledger.counts):,} points"),
+        ("measurements", _measured(known)),
         ("plans", f"{len(ledger.askings):,}"),
         ("open tickets", f"{len(ledger.open):,}"),
         ("began", ledger.times[0]),
@@ -103,13 +114,23 @@ def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
+def _measured(known: Knowledge) -> str:
+    """How many measurements there are, and where."""
+    ledger = known.ledger
+    here, there = ledger.counts, ledger.further[0]
+    text = f"{int(here.sum()):,} at {np.count_nonzero(here):,} points"
+    if not there.any():
+        return text
+    return f"{text}, {int(there.sum()):,} at {np.count_nonzero(there):,} places that are not among the points"
+
+
 def moments(known: Knowledge) -> list[tuple[int, Labels]]:
     """Measurements and labels as each plan found them, and now."""
     ledger = known.ledger
     plans = [
         (item.asked.samples, as_labels(item.asked.labels, ledger))
         for item in ledger.askings
-        if len(item.asked.labels) == ledger.labels
+        if ledger.has_been(len(item.asked.labels))
     ]
     return [*plans, (ledger.samples, known.labels)]
 

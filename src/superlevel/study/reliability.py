@@ -35,7 +35,8 @@ def reliability(ledger: Ledger) -> tuple[Reliability, ...]:
         at = np.arange(item.first - 1, item.first - 1 + len(item.asked.points))
         at = at[ledger.fate[at] == Fate.MEASURED]
         values.append(ledger.value[at])
-        chances.append(np.array([above(forecast, ledger.point[at], level) for level in levels]))
+        moved = ledger.scale(levels)
+        chances.append(np.array([above(forecast, ledger.point[at], float(level)) for level in moved]))
     measured = np.concatenate([*values, np.empty(0)])
     if not len(measured):
         return ()
@@ -44,7 +45,10 @@ def reliability(ledger: Ledger) -> tuple[Reliability, ...]:
 
 
 def above(forecast: Forecast, points: Indices, level: float) -> Array:
-    """(N,) the probability that a measurement at each of some points (N,) of a forecast is above a level."""
+    """(N,) the probability that a measurement at each of some points (N,) of a forecast is above a level.
+
+    The forecast is of values after the problem's transform, and so is the level.
+    """
     at = np.searchsorted(forecast.points, points)
     gaps = forecast.means[at] - forecast.warp(level)
     with np.errstate(over="ignore"):  # without noise and doubt, the probability is 0 or 1

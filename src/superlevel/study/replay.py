@@ -33,7 +33,7 @@ from superlevel.problem import Problem
 from superlevel.records import Batch, Choice, Info, State, Stop
 from superlevel.study import designs, forecasts, rounds
 from superlevel.study.configuration import problem_of
-from superlevel.study.events import Created, Fit
+from superlevel.study.events import Asked, Created, Fit
 from superlevel.study.ledger import Fate, Ledger
 from superlevel.study.rounds import Round
 
@@ -111,14 +111,18 @@ class Methods:
     """Makes the method of a campaign, and caches what takes a while: the last one, and the last states of it."""
 
     def __init__(self) -> None:
-        self._made: tuple[Created, Fit | None, Method] | None = None
+        self._made: tuple[tuple[Created, Fit | None, bytes, bytes], Method] | None = None
         self.reached: list[_Step] = []
 
-    def of(self, created: Created, fit: Fit | None) -> Method:
-        """With the estimate of an earlier version, where the log has one."""
-        if self._made is None or self._made[:2] != (created, fit):
-            self._made = (created, fit, make(created, problem_of(created, fit)))
-        return self._made[2]
+    def of(self, created: Created, fit: Fit | None, *, refined: Array, elsewhere: Array) -> Method:
+        """With the estimate of an earlier version, where the log has one.
+
+        Further points (r, d) and places (m, d) beside the points come after those that were given.
+        """
+        key = (created, fit, refined.tobytes(), elsewhere.tobytes())
+        if self._made is None or self._made[0] != key:
+            self._made = (key, make(created, problem_of(created, fit, refined=refined, elsewhere=elsewhere)))
+        return self._made[1]
 
 
 def make(created: Created, problem: Problem) -> Method:
@@ -136,7 +140,8 @@ def make(created: Created, problem: Problem) -> Method:
 
 def know(ledger: Ledger, makers: Methods, *, fit: Fit | None = None) -> Knowledge:
     """Everything that follows from the entries, and from an estimate of an earlier version that is newer than they."""
-    method = makers.of(ledger.created, ledger.fit if fit is None else fit)
+    added = {"refined": ledger.refined, "elsewhere": ledger.elsewhere}
+    method = makers.of(ledger.created, ledger.fit if fit is None else fit, **added)
     begin = method.init(seed=ledger.created.seed)
     if method.confidence.in_rounds:
         state, infos, over = rounds.told(method, begin, ledger)
@@ -153,21 +158,19 @@ def as_text(labels: Labels) -> str:
 
 
 def as_labels(text: str, ledger: Ledger) -> Labels:
-    """The labels that `as_text` wrote, (n,) or (k, n)."""
+    """The labels that `as_text` wrote, (n,) or (k, n); points that were added since are undecided."""
     signs = np.frombuffer(text.encode("ascii", "replace"), dtype=np.uint8)
     above, below = (signs == ord(SIGNS[label]) for label in (ABOVE, BELOW))
     labels = np.where(above, ABOVE, np.where(below, BELOW, UNDECIDED)).astype(np.int8)
-    return labels.reshape(ledger.goal.unread(ledger.n).labels.shape)
+    shape = ledger.goal.unread(ledger.n).labels.shape
+    known = labels.reshape(*shape[:-1], -1)
+    return np.concatenate([known, np.full((*shape[:-1], ledger.n - known.shape[-1]), UNDECIDED, np.int8)], axis=-1)
 
 
-def deviations(method: Method, ledger: Ledger, at: Indices) -> Array | None:
-    """(N,) of measurements, where one of them has its own; NaN for one that has none, if it is estimated."""
+def deviations(ledger: Ledger, at: Indices) -> Array | None:
+    """(N,) of measurements, where one of them has its own; NaN for one that has none."""
     own = ledger.noise[at]
-    if np.isnan(own).all():
-        return None
-    if "noise" in method.problem.fit:  # what is given of it is not used then
-        return own
-    return np.where(np.isnan(own), method.problem.deviations[ledger.point[at]], own)
+    return None if np.isnan(own).all() else own
 
 
 # ------------------------------------------------------------------------------------------- batches
@@ -241,7 +244,7 @@ def _batch(method: Method, state: State, ledger: Ledger, part: _Part) -> Batch:
     return Batch(
         points=points,
         values=ledger.value[part.at],
-        noise=deviations(method, ledger, part.at),
+        noise=deviations(ledger, part.at),
         plan=plan,
         whole=part.whole,
     )
@@ -254,15 +257,20 @@ def _choice(ledger: Ledger, place: int) -> Choice:
     return Choice(
         weights=normalised(counts.astype(np.float64)),
         counts=counts,
-        certificate=None if asked.design is None else designs.restored(asked.design),
+        certificate=_design(asked, ledger),
         forecast=None if asked.forecast is None else forecasts.restored(asked.forecast, counts),
     )
 
 
 def _last_design(ledger: Ledger) -> Design | None:
     """From which the next one starts."""
-    last = ledger.askings[-1].asked.design if ledger.askings else None
-    return None if last is None else designs.restored(last)
+    return _design(ledger.askings[-1].asked, ledger) if ledger.askings else None
+
+
+def _design(asked: Asked, ledger: Ledger) -> Design | None:
+    """The design of a plan; None where it has none, or points were added since."""
+    found = None if asked.design is None else designs.restored(asked.design)
+    return found if found is not None and len(found.weights) == ledger.n else None
 
 
 def continued(known: Knowledge, ledger: Ledger) -> Knowledge:

@@ -17,17 +17,40 @@ SHOWN = 20  # mistakes in a message
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What came of a measurement: of a ticket, or of a point of the domain that nobody planned to measure."""
+    """What came of a measurement: of a ticket, or of a place that nobody planned to measure."""
 
     ticket: int | None = None
     point: int | None = None
     """Its number in the domain, from 0. With a ticket it may be left out; if it is there, it must be the ticket's."""
+    at: tuple[float, ...] | None = None
+    """In place of the number, coordinates: those of a point, or of any other place, whose measurement tells of the
+    points too."""
     value: float | None
     """None: it could not be measured."""
     noise: float | None = None
     """Its own standard deviation, where that is not the problem's."""
     reason: str = ""
     """Why it failed, or any remark."""
+
+
+def results_at(at: ArrayLike, values: ArrayLike, noise: ArrayLike | None) -> tuple[Result, ...]:
+    """Results at places (N, d), or (N,) on a line, with values (N,) and deviations (N,), one or none."""
+    places, given = as_floats("at", at), as_floats("values", values)
+    places = places[:, None] if places.ndim == 1 else places
+    if places.ndim != 2 or given.shape != (len(places),):
+        got = f"of shape {given.shape}, for places of shape {places.shape}"
+        raise InputError("values", got, "give places (N, d) and values (N,), one for each of them")
+    own = [None] * len(given) if noise is None else as_each("noise", noise, len(given))
+    each = zip(places.tolist(), given.tolist(), own, strict=True)
+    return tuple(Result(at=tuple(place), value=value, noise=deviation) for place, value, deviation in each)
+
+
+def as_each(field: str, numbers: ArrayLike, count: int) -> list[float]:
+    """(count,) numbers, from as many or from one."""
+    given = as_floats(field, numbers)
+    if given.shape not in {(), (1,), (count,)}:
+        raise InputError(field, f"of shape {given.shape}", f"give one, or shape ({count},)")
+    return [float(number) for number in np.broadcast_to(given, count)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,15 +98,9 @@ class Tickets(Sequence[Ticket]):
         given = as_floats("values", values)
         if given.shape != (len(self),):
             raise InputError("values", f"of shape {given.shape}", f"give shape ({len(self)},), one for each ticket")
-        own = [None] * len(self) if noise is None else self._deviations(noise)
+        own = [None] * len(self) if noise is None else as_each("noise", noise, len(self))
         each = zip(self, given.tolist(), own, strict=True)
         return tuple(ticket.measured(value, noise=deviation) for ticket, value, deviation in each)
-
-    def _deviations(self, noise: ArrayLike) -> list[float]:
-        given = as_floats("noise", noise)
-        if given.shape not in {(), (1,), (len(self),)}:
-            raise InputError("noise", f"of shape {given.shape}", f"give one, or shape ({len(self)},)")
-        return [float(deviation) for deviation in np.broadcast_to(given, len(self))]
 
     def __len__(self) -> int:
         return len(self._tickets)
@@ -113,6 +130,8 @@ class Receipt:
     """New ones that say that something could not be measured."""
     unplanned: int
     """New ones that nobody had planned."""
+    elsewhere: int
+    """Of these, how many are of places that are not among the points."""
     late: tuple[int, ...]
     """Tickets whose lease had ended, or that somebody else held."""
 
@@ -121,6 +140,7 @@ class Receipt:
         for count, words in (
             (self.failed, "could not be measured"),
             (self.unplanned, "unplanned"),
+            (self.elsewhere, "at places that are not among the points"),
             (len(self.late), "late"),
             (self.repeated, "there already"),
         ):

@@ -17,6 +17,8 @@ def check_sense(ledger: Ledger) -> None:
     if len(sizes) != 1 or sizes[0] != len(ledger.created.names):
         counted = " and ".join(map(str, sizes)) or "no"
         raise _nonsense(1, f"points with {counted} coordinates for {len(ledger.created.names)} names")
+    if not np.isfinite(ledger.elsewhere).all():
+        raise DamagedError(f"a place elsewhere has a coordinate that is no finite number; {CHANGED}")
     for item in ledger.askings:
         if item.asked.design is not None:
             _check_design(item.asked.design, ledger, item.seq)

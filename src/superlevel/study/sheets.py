@@ -24,7 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from superlevel.arrays import Array, Mask
+from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError, SuperlevelError
+from superlevel.scales import Scale
 from superlevel.study.heads import COLUMN
 from superlevel.study.matching import closest, match, shown
 from superlevel.tables import UTF8, Row, comma_remedy, header_faults, length_fault, scan, separator_remedy, write_table
@@ -37,6 +39,7 @@ _WHOLE = re.compile(r"\+?0*([0-9]{1,18})(?:\.0*)?")
 _ABSENT = frozenset(("nan", "+nan", "-nan", "n/a", "#n/a", "na", "none", "null", "-", "--", "?"))
 _LEAVE_EMPTY = "leave it empty if it is not measured yet, or write failed in the column status"
 _ELSEWHERE = "it is of another study: tell it there, or leave that column out if it belongs here"
+_BESIDE = "or tell the sheet with --elsewhere"
 _FINITE = "give a finite number with a decimal point"
 
 
@@ -50,6 +53,8 @@ class Line:
     """Number of what was asked for; None where only coordinates are given."""
     point: int | None
     """Index of the point in the domain, from the coordinates; None where only a ticket is given."""
+    at: tuple[float, ...] | None = None
+    """Coordinates of a place that is not among the points; None where it is one of them."""
     value: float | None
     """None where it could not be measured."""
     noise: float | None
@@ -108,7 +113,16 @@ class Sheet:
     """Columns that mean nothing here."""
 
 
-def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ...], study: str | None = None) -> Sheet:
+def read_sheet(
+    content: bytes,
+    *,
+    name: str,
+    points: Array,
+    names: tuple[str, ...],
+    scales: Sequence[Scale] | None = None,
+    study: str | None = None,
+    elsewhere: bool = False,
+) -> Sheet:
     """The results in the bytes of a CSV file: UTF-8, names of the columns in the first line.
 
     A column ``value`` is required, and a column ``ticket`` or all coordinates by their names; ``noise``, ``status``
@@ -119,7 +133,9 @@ def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ..
         name: of the file, as errors say it.
         points: (n, d) points of the domain. Coordinates match exactly, or else to 1e-9 of their extent.
         names: (d,) names of the coordinates.
+        scales: (d,) what each coordinate may be; by default any number.
         study: whose results they must be, where the sheet says that.
+        elsewhere: whether coordinates that are not those of a point are a place that was measured all the same.
 
     Raises:
         SheetError: all that is wrong with the sheet.
@@ -132,7 +148,7 @@ def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ..
     values, unreadable = _values(body)
     noise, unclear = _noise(body)
     tickets, unknown = _tickets(body)
-    located, lost = _points(body, coordinates, points)
+    located, places, lost = _points(body, _as_coordinates(coordinates, scales), points, elsewhere=elsewhere)
     strange = [at for at, cell in enumerate(body.cells(STUDY)) if cell and study is not None and cell != study]
     others = [body.trouble(at, STUDY, _ELSEWHERE) for at in strange]
     troubles = [*body.troubles, *unreadable, *unclear, *unknown, *lost, *others]
@@ -141,19 +157,31 @@ def read_sheet(content: bytes, *, name: str, points: Array, names: tuple[str, ..
     if troubles:
         order = {column: place for place, column in enumerate(layout.header)} | {"": -1}
         raise SheetError(name, sorted(troubles, key=lambda each: (each.line, order[each.column])))
-    fields = zip(body.lines, tickets, located, values, noise, body.cells(REASON), strict=True)
-    lines = tuple(Line(line=n, ticket=t, point=p, value=v, noise=s, reason=r) for n, t, p, v, s, r in fields)
+    fields = zip(body.lines, tickets, located, places, values, noise, body.cells(REASON), strict=True)
+    lines = tuple(Line(line=n, ticket=t, point=p, at=a, value=v, noise=s, reason=r) for n, t, p, a, v, s, r in fields)
     return Sheet(lines=lines, blank=body.blank, ignored=layout.ignored)
 
 
-def blank_sheet(tickets: Sequence[int], points: Array, names: Sequence[str], *, study: str = "") -> str:
+def blank_sheet(
+    tickets: Sequence[int],
+    points: Array,
+    names: Sequence[str],
+    *,
+    scales: Sequence[Scale] | None = None,
+    study: str = "",
+) -> str:
     """The text of a sheet to be filled in: one line for each ticket, with the coordinates (m, d) of its point."""
     coordinates = check_names(names)
     text = io.StringIO()
-    rows = np.asarray(points, dtype=np.float64).tolist()
+    shown = _as_coordinates(coordinates, scales)
+    rows = map(shown.cells, np.asarray(points, dtype=np.float64).tolist())
     lines = [[int(ticket), *row, "", "", "", "", study] for ticket, row in zip(tickets, rows, strict=True)]
     write_table(text, [[TICKET, *coordinates, VALUE, NOISE, STATUS, REASON, STUDY], *lines])
     return text.getvalue()
+
+
+def _as_coordinates(names: tuple[str, ...], scales: Sequence[Scale] | None) -> Coordinates:
+    return Coordinates.plain(names) if scales is None else Coordinates(names=names, scales=tuple(scales))
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -344,9 +372,12 @@ def _ticket(cell: str) -> int:
     return 0 if found is None else int(found[1])
 
 
-def _points(body: _Body, names: tuple[str, ...], points: Array) -> tuple[list[int | None], list[Trouble]]:
-    """Indices (m,) of points, None where a line has no coordinates."""
-    columns = [_floats(body.cells(name)) for name in names]
+def _points(
+    body: _Body, coordinates: Coordinates, points: Array, *, elsewhere: bool
+) -> tuple[list[int | None], list[tuple[float, ...] | None], list[Trouble]]:
+    """Indices (m,) of points, None where a line has no coordinates; and those (m,) that are not of a point."""
+    names, scales = coordinates.names, coordinates.scales
+    columns = [_floats(_numerals(body.cells(name), scale)) for name, scale in zip(names, scales, strict=True)]
     found = np.stack([numbers for numbers, _ in columns], axis=1)
     wrong = np.stack([bad for _, bad in columns], axis=1)
     empty = np.isnan(found) & ~wrong
@@ -356,15 +387,31 @@ def _points(body: _Body, names: tuple[str, ...], points: Array) -> tuple[list[in
     troubles = [body.trouble(at, TICKET, "give the ticket, or all coordinates") for at in _where(nowhere)]
     otherwise = f"{_FINITE}, or leave all coordinates empty beside a ticket" if TICKET in body.columns else _FINITE
     for at, j in np.argwhere(wrong | (empty & ~by_ticket[:, None])).tolist():
-        troubles.append(body.trouble(at, names[j], comma_remedy(body.cells(names[j])[at]) or otherwise))
+        remedy = scales[j].spelling or comma_remedy(body.cells(names[j])[at]) or otherwise
+        troubles.append(body.trouble(at, names[j], remedy))
     whole = np.flatnonzero(np.isfinite(found).all(axis=1))
     located = np.full(len(found), -1)
     located[whole] = match(points, found[whole])
     lost = whole[located[whole] < 0]
+    places: list[tuple[float, ...] | None] = [None] * len(found)
+    if elsewhere:
+        for at in lost.tolist():
+            places[at] = tuple(found[at].tolist())
+        lost = lost[:0]
     for at, near in zip(lost.tolist(), closest(points, found[lost]).tolist(), strict=True):
-        remedy = f"give a point of the domain; the nearest is {shown(names, points[near])}"
-        troubles.append(Trouble(line=body.lines[at], column="", got=f"at {shown(names, found[at])}", remedy=remedy))
-    return [None if point < 0 else point for point in located.tolist()], troubles
+        remedy = f"give a point of the domain; the nearest is {_shown(coordinates, points[near])}, {_BESIDE}"
+        got = f"at {_shown(coordinates, found[at])}"
+        troubles.append(Trouble(line=body.lines[at], column="", got=got, remedy=remedy))
+    return [None if point < 0 else point for point in located.tolist()], places, troubles
+
+
+def _numerals(cells: Sequence[str], scale: Scale) -> list[str]:
+    """Cells (m,) with numbers in place of names; empty ones stay."""
+    return [scale.numeral(cell) if cell else cell for cell in cells]
+
+
+def _shown(coordinates: Coordinates, place: Array) -> str:
+    return shown(coordinates.names, coordinates.cells(place.tolist()))
 
 
 def _floats(cells: Sequence[str]) -> tuple[Array, Mask]:

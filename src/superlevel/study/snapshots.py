@@ -22,10 +22,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from superlevel import __version__
 from superlevel.arrays import frozen
 from superlevel.study.events import Closed, Created
-from superlevel.study.ledger import Asking, Ledger, fold
+from superlevel.study.ledger import Asking, Ledger, as_places, fold
 from superlevel.study.storage.protocol import Entry, Note, Storage, StorageError
 
-LAYOUT = 1
+LAYOUT = 3
 """Of the body: change it with the fields of a ledger, or with what they mean."""
 SPACING = 1_000
 """Entries since the last snapshot after which whoever opens the study makes another; shorter logs have none."""
@@ -57,6 +57,8 @@ class _Body(BaseModel):
     times: tuple[str, str]
     askings: list[tuple[int, int, int, int, bool, bool, str]]
     """The fields of each `Asking`, in their order."""
+    refined: list[list[float]] = []
+    elsewhere: list[list[float]] = []
     columns: dict[str, str]
     """The arrays, as base64 of their bytes."""
     reasons: dict[int, str]
@@ -111,6 +113,8 @@ def stored(ledger: Ledger) -> Note:
         askings=[_PLANNED(item) for item in ledger.askings],
         columns={name: _as_text(getattr(ledger, name), kind) for name, kind in _COLUMNS.items()},
         former=list(ledger.former),
+        refined=ledger.refined.tolist(),
+        elsewhere=ledger.elsewhere.tolist(),
         **{name: getattr(ledger, name) for name in _plain()},
     )
     text = body.model_dump_json(exclude_defaults=True)
@@ -131,7 +135,10 @@ def restored(noted: Note) -> Ledger | None:
         return None
     askings = tuple(_planned(item) for item in body.askings)
     plain: dict[str, Any] = {name: getattr(body, name) for name in _plain()}
-    return Ledger(askings=askings, former=tuple(body.former), **plain, **columns)
+    added: dict[str, Any] = {
+        name: as_places(getattr(body, name), len(body.created.names)) for name in ("refined", "elsewhere")
+    }
+    return Ledger(askings=askings, former=tuple(body.former), **added, **plain, **columns)
 
 
 def _planned(fields: tuple[Any, ...]) -> Asking:

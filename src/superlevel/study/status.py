@@ -71,6 +71,8 @@ class Status(BaseModel):
     fresh: bool
     """Whether the labels are from everything that was told."""
     measurements: int
+    elsewhere: int
+    """Of these, how many are at places that are not among the points."""
     failed: int
     withdrawn: int
     late: int
@@ -171,6 +173,7 @@ def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Rea
         read=known.entries,
         fresh=known.entries >= ledger.changed,
         measurements=fates[Fate.MEASURED],
+        elsewhere=int(ledger.further[0].sum()),
         failed=fates[Fate.FAILED],
         withdrawn=fates[Fate.WITHDRAWN],
         late=int(ledger.late.sum()),
@@ -178,7 +181,8 @@ def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Rea
         leased=sum(lease is not None and lease.until >= now for lease in leases.values()),
         batches=len(ledger.askings),
         kernel=_estimated(ledger, known, "kernel") or phrase(fit.kernel if fit else created.kernel),
-        noise=_estimated(ledger, known, "noise") or BY_NAME["noise"].show(_noise(ledger)),
+        noise=_estimated(ledger, known, "noise")
+        or ledger.scale.described("noise", BY_NAME["noise"].show(_noise(ledger))),
         tested=known.tested,
         began=ledger.times[0],
         changed=ledger.times[1],

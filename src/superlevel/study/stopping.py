@@ -23,7 +23,8 @@ def stopping(known: Knowledge) -> Stopping:
     ledger, state = known.ledger, known.state
     bounds = _said(state.belief.bounds())
     return Stopping(
-        names=tuple(ledger.created.names),
+        names=ledger.coordinates.names,
+        scales=ledger.coordinates.scales,
         points=ledger.places,
         problem=None if known.method.problem.fit else known.method.problem,
         labels=known.labels,
@@ -49,7 +50,7 @@ def _moments(ledger: Ledger) -> list[tuple[int, Labels]]:
     found = [(asked.samples, asked.labels) for asked in plans]
     if ledger.closed is not None:  # nothing is planned after that
         found.append((ledger.closed.samples, ledger.closed.labels))
-    return [(samples, as_labels(text, ledger)) for samples, text in found if len(text) == ledger.labels]
+    return [(samples, as_labels(text, ledger)) for samples, text in found if ledger.has_been(len(text))]
 
 
 def _said(bounds: Bounds) -> Bounds | None:

@@ -29,10 +29,10 @@ from superlevel.problem import Problem
 from superlevel.study import configuration, signatures, snapshots, status, turns
 from superlevel.study.beside import check_claimed, sound
 from superlevel.study.checks import check_name, check_reason, checked_worker, fate_of
-from superlevel.study.events import Closed, Corrected, Payload, Told, Withdrawn
+from superlevel.study.events import Closed, Corrected, Payload, Withdrawn
 from superlevel.study.ledger import Fate, Ledger, fold, opened, shut
 from superlevel.study.matching import locate
-from superlevel.study.results import Receipt, Result, Ticket, Tickets
+from superlevel.study.results import Receipt, Result, Ticket, Tickets, results_at
 from superlevel.study.status import Reading, Status
 from superlevel.study.storage import open_storage
 from superlevel.study.storage.protocol import Entry, Lease, Note, Storage, StorageError
@@ -213,7 +213,7 @@ class Study:
 
     def _ticket(self, ledger: Ledger, number: int, until: float) -> Ticket:
         point = int(ledger.point[number - 1])
-        return Ticket(number=number, point=point, coordinates=tuple(ledger.created.points[point]), until=until)
+        return Ticket(number=number, point=point, coordinates=tuple(ledger.everywhere[point].tolist()), until=until)
 
     def _plan(self, missing: int) -> str | None:
         """Plan what is missing, at least a batch; or say why nothing can be planned."""
@@ -264,6 +264,22 @@ class Study:
         made = (self._ticket(ledger, number, until) for number in ledger.askings[-1].tickets)
         return Tickets(tuple(made), dimension=len(ledger.created.names))
 
+    def refine(self, count: int = 512) -> int:
+        """Add points of the box where the boundary is thought to be; how many were added.
+
+        The study goes on with them: they are asked for, labelled and shown like the others. It needs limits of the
+        coordinates, as `Domain.box` and `Domain.grid` give them, and an estimate of the function.
+        """
+        from superlevel.study import refining  # noqa: PLC0415  slow to import
+
+        wanted = as_count("count", count)
+        self.refresh()
+        while True:
+            known = self.knowledge
+            added = refining.refined(known, wanted)
+            if self._write(partial(turns.unchanged, known.ledger, added)) is not None:
+                return len(added.points)
+
     def accuracy(self) -> tuple[Accuracy, ...]:
         """What every audit proves of its map so far, whatever the kernel."""
         from superlevel.study.auditing import accuracy  # noqa: PLC0415
@@ -271,27 +287,45 @@ class Study:
         self._read_on()
         return accuracy(self._ledger)
 
-    def tell(self, results: Iterable[Result], *, replicates: bool = False) -> Receipt:
+    def tell(
+        self,
+        results: Iterable[Result] = (),
+        *,
+        at: ArrayLike | None = None,
+        values: ArrayLike = (),
+        noise: ArrayLike | None = None,
+        replicates: bool = False,
+    ) -> Receipt:
         """Store results, all or none. A ResultsError names every mistake, and nothing is stored then.
+
+        Results may be at any places, with or without a list of results: ``at`` (N, d) coordinates, ``values`` (N,) and
+        their own deviations ``noise``, (N,), one or none. What is not at a point tells of the points all the same.
 
         The same results again are a success and change nothing. A result without a ticket whose point has that very
         value already, or had it until it was corrected or withdrawn, is taken for the same, unless ``replicates`` says
         that it was measured again.
         """
-        listed, leases = as_list(results), self._leases
+        listed = [*as_list(results), *results_at(() if at is None else at, values, noise)]
+        leases = self._leases
+        if any(result.at is not None for result in listed):
+            self.check(listed, replicates=replicates)
         receipts: list[Receipt] = []
 
-        def told(ledger: Ledger) -> Told | None:
-            entry, receipt = self._resolved(ledger, listed, leases, replicates)
+        def told(ledger: Ledger) -> Sequence[Payload]:
+            entries, receipt = self._resolved(ledger, listed, leases, replicates)
             receipts.append(receipt)
-            return entry
+            return entries
 
-        written = self._write(told)
+        written = self._write_all(told)
         return replace(receipts[-1], entry=written)
 
     def check(self, results: Iterable[Result], *, replicates: bool = False) -> Receipt:
         """What `tell` would do; nothing is stored."""
-        return self._resolved(self.refresh().ledger, as_list(results), self._leases, replicates)[1]
+        ledger = self.refresh().ledger
+        entries, receipt = self._resolved(ledger, as_list(results), self._leases, replicates)
+        if receipt.elsewhere:
+            turns.check_places(self._methods, ledger, entries)
+        return receipt
 
     @property
     def _leases(self) -> dict[int, Lease | None]:
@@ -299,7 +333,7 @@ class Study:
 
     def _resolved(
         self, ledger: Ledger, results: list[Result], leases: Mapping[int, Lease | None], replicates: bool
-    ) -> tuple[Told | None, Receipt]:
+    ) -> tuple[Sequence[Payload], Receipt]:
         return resolve(ledger, results, leases=leases, worker=self._worker, now=time.time(), replicates=replicates)
 
     def correct(self, ticket: int, value: float, *, noise: float | None = None, reason: str = "") -> None:
@@ -312,6 +346,7 @@ class Study:
             fate = fate_of(ledger, ticket)
             if fate is not Fate.MEASURED:
                 raise InputError("ticket", f"{ticket}, which is {fate.name.lower()}", "correct one that has a value")
+            ledger.scale.check("value", value)
             return Corrected(ticket=int(ticket), value=value, noise=deviation, reason=reason)
 
         self._write(corrected)
@@ -345,16 +380,25 @@ class Study:
 
     def _write(self, make: Callable[[Ledger], Payload | None]) -> int | None:
         """Append what follows from the log as it is now, with nobody in between; the number of the entry, if any."""
+
+        def one(ledger: Ledger) -> list[Payload]:
+            payload = make(ledger)
+            return [] if payload is None else [payload]
+
+        return self._write_all(one)
+
+    def _write_all(self, make: Callable[[Ledger], Sequence[Payload]]) -> int | None:
+        """The same for several entries, all or none of which are stored; the number of the last, if any."""
         with self._storage.turn(self._name, after=self._ledger.length, head=self._ledger.head) as turn:
             ledger = fold(turn.entries, self._ledger)
-            payload = make(ledger)
-            if payload is not None:
+            payloads = make(ledger)
+            for payload in payloads:
                 signer = signatures.allowed(ledger.created, self._signer)
                 entry = payload.entry(seq=ledger.length + 1, before=ledger.head, sign=signer)
                 before, ledger = ledger, fold([entry], ledger)  # first: what cannot be read back is not stored
                 turn.append(entry, opened=opened(before, ledger), closed=shut(before, ledger))
         self._ledger = ledger
-        return None if payload is None else ledger.length
+        return ledger.length if payloads else None
 
     def locate(self, coordinates: ArrayLike) -> int:
         """The number of the point with these coordinates (d,), as `Result.point` takes it."""

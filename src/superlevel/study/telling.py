@@ -4,6 +4,7 @@
 - A result without a ticket is known already if its point has that very value, or had it until that was corrected or
   withdrawn, unless it is said to be a replicate; otherwise it belongs to an open ticket of its point; otherwise nobody
   planned it, and it gets a ticket of its own.
+- Coordinates that are not those of a point are a place elsewhere (`superlevel.study.placing`), which nobody plans.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import numpy as np
 
 from superlevel.arrays import Indices
 from superlevel.errors import InputError
-from superlevel.study.events import Told
+from superlevel.study.events import Payload, Placed, Told
 from superlevel.study.ledger import Fate, Ledger
+from superlevel.study.placing import placed
 from superlevel.study.results import Mistake, Receipt, Result, ResultsError
 from superlevel.study.storage.protocol import Lease
 
@@ -50,14 +52,18 @@ def resolve(
     worker: str,
     now: float,
     replicates: bool,
-) -> tuple[Told | None, Receipt]:
-    """The entry that the results become, None where all of them are there already.
+) -> tuple[tuple[Payload, ...], Receipt]:
+    """The entries that the results become, none where all of them are there already.
 
     All or nothing: one mistake and a ResultsError names all of them.
     """
-    work = _Work(ledger=ledger, leases=leases, worker=worker, now=now)
+    found = placed(ledger, listed)
+    listed = found.results
+    work = _Work(ledger=ledger, leases=leases, worker=worker, now=now, places=found.places)
+    work.mistakes += found.mistakes
+    work.wrong |= {mistake.position for mistake in found.mistakes}
     for position, result in enumerate(listed):
-        if work.sound(position, result) and result.ticket is not None:
+        if position not in work.wrong and work.sound(position, result) and result.ticket is not None:
             work.ticketed(position, result, int(result.ticket))
     if not replicates:
         work.known = _measured(ledger, listed) - Counter(_key(ledger, at) for at in work.matched)
@@ -67,7 +73,7 @@ def resolve(
             work.placed(position, result.point, result)
     if work.mistakes:
         raise ResultsError(sorted(work.mistakes, key=lambda mistake: mistake.position))
-    return work.entry()
+    return work.entries()
 
 
 def _key(ledger: Ledger, at: int) -> Key:
@@ -81,7 +87,7 @@ def _as_key(point: int, value: float, noise: float) -> Key:
 def _places(ledger: Ledger, listed: Sequence[Result], fate: Fate) -> Indices:
     """Positions of tickets with this fate, at the points that are named without a ticket."""
     points = {result.point for result in listed if result.ticket is None and _is_whole(result.point)}
-    named = [point for point in points if 0 <= point < ledger.n]  # type: ignore[operator]
+    named = [point for point in points if 0 <= point < len(ledger.everywhere)]  # type: ignore[operator]
     return np.flatnonzero((ledger.fate == fate) & np.isin(ledger.point, np.array(named, dtype=np.int64)))
 
 
@@ -97,6 +103,8 @@ class _Work:
     leases: Mapping[int, Lease | None]
     worker: str
     now: float
+    places: list[list[float]]
+    """Coordinates of new places, which are numbered on after those of the ledger."""
     new: dict[int, Result] = field(default_factory=dict)
     """By ticket."""
     unplanned: list[Result] = field(default_factory=list)
@@ -119,7 +127,7 @@ class _Work:
         return self._has_place(position, result) and self._has_outcome(position, result)
 
     def _has_place(self, position: int, result: Result) -> bool:
-        n, count = self.ledger.n, len(self.ledger.point)
+        n, count = len(self.ledger.everywhere) + len(self.places), len(self.ledger.point)
         if result.ticket is None and result.point is None:
             return self.refuse(position, "ticket", "missing", "give a ticket, or a point of the domain")
         if result.point is not None and not (_is_whole(result.point) and 0 <= result.point < n):
@@ -133,6 +141,8 @@ class _Work:
         if result.value is not None and not _is_finite(result.value):
             remedy = f"give a finite number, below {LARGEST:g} in size, or None if it could not be measured"
             return self.refuse(position, "value", reprlib.repr(result.value), remedy)
+        if result.value is not None and not self.ledger.scale.takes(np.array(float(result.value))):
+            return self.refuse(position, "value", repr(result.value), self.ledger.scale.refusal)
         if result.noise is not None and not (_is_finite(result.noise) and result.noise >= 0):
             remedy = f"give a standard deviation >= 0 and below {LARGEST:g}, or nothing"
             return self.refuse(position, "noise", reprlib.repr(result.noise), remedy)
@@ -145,7 +155,7 @@ class _Work:
         at = ticket - 1
         fate, place = Fate(int(self.ledger.fate[at])), int(self.ledger.point[at])
         if result.point is not None and result.point != place:
-            points = self.ledger.created.points
+            points = [*self.ledger.everywhere.tolist(), *self.places]
             got = f"{_place(points[result.point])}, but ticket {ticket} is for {_place(points[place])}"
             remedy = "check which row belongs to which ticket; if a backup was restored, tell it without the ticket"
             self.refuse(position, "point", got, remedy)
@@ -199,7 +209,7 @@ class _Work:
         else:
             self.unplanned.append(result)
 
-    def entry(self) -> tuple[Told | None, Receipt]:
+    def entries(self) -> tuple[tuple[Payload, ...], Receipt]:
         planned = sorted(self.new)
         first = len(self.ledger.point) + 1
         tickets = [*planned, *range(first, first + len(self.unplanned))]
@@ -211,10 +221,11 @@ class _Work:
             repeated=self.repeated,
             failed=sum(result.value is None for result in results),
             unplanned=len(self.unplanned),
+            elsewhere=sum(int(result.point or 0) >= self.ledger.n for result in self.unplanned),
             late=late,
         )
         if not results:
-            return None, receipt
+            return (), receipt
         noise = [_stored(result.noise) for result in results]
         told = Told(
             tickets=tickets,
@@ -225,7 +236,7 @@ class _Work:
             reasons={ticket: r.reason for ticket, r in zip(tickets, results, strict=True) if r.reason},
             worker=self.worker,
         )
-        return told, receipt
+        return ((Placed(points=self.places), told) if self.places else (told,)), receipt
 
     def _is_late(self, lease: Lease | None) -> bool:
         return lease is not None and (lease.until < self.now or lease.worker != self.worker)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from superlevel.errors import SuperlevelError
-from superlevel.study.events import Asked, Closed, Created
+from superlevel.study.events import Asked, Closed, Created, Payload, Placed
 from superlevel.study.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -14,8 +17,8 @@ if TYPE_CHECKING:
 CLOSED = "the study is closed"
 
 
-def unchanged(seen: Ledger, plan: Asked, ledger: Ledger) -> Asked | None:
-    """A plan that was made from ``seen``; None where something came in since."""
+def unchanged(seen: Ledger, plan: Asked | Placed, ledger: Ledger) -> Asked | Placed | None:
+    """What was made from ``seen``; None where something came in since."""
     return plan if ledger.length == seen.length else None
 
 
@@ -31,5 +34,14 @@ def checked(given: Created) -> Methods:
     from superlevel.study.replay import Methods  # noqa: PLC0415  slow to import
 
     makers = Methods()
-    makers.of(given, None)
+    nothing = np.empty((0, len(given.names)))
+    makers.of(given, None, refined=nothing, elsewhere=nothing)
     return makers
+
+
+def check_places(makers: Methods, ledger: Ledger, said: Sequence[Payload]) -> None:
+    """That the method takes measurements at the places that some entries add, before anything is stored."""
+    further = [row for payload in said if isinstance(payload, Placed) for row in payload.points]
+    if further:
+        beside = np.concatenate([ledger.elsewhere, np.array(further)])
+        makers.of(ledger.created, ledger.fit, refined=ledger.refined, elsewhere=beside)

@@ -33,7 +33,7 @@ from superlevel.study.events import BATCH, ROUND, Asked, Created, DamagedError
 from superlevel.study.heads import Head, head_of
 from superlevel.study.ledger import Asking, Ledger, fold
 from superlevel.study.planning import seen
-from superlevel.study.replay import Knowledge, Methods, as_text, deviations, know
+from superlevel.study.replay import Knowledge, Methods, as_text, know
 from superlevel.study.sense import CHANGED, check_sense
 from superlevel.study.status import WAY_OUT, kept
 from superlevel.study.storage.protocol import Beside, Entry, Note, Storage
@@ -393,14 +393,16 @@ def _replicates(known: Knowledge, method: Method) -> Finding:
     ledger = known.ledger
     if "noise" in method.problem.fit:
         return _check("noise", "estimated from the measurements themselves", None)
-    at = ledger.measured
-    own = None if method.confidence.in_rounds else deviations(method, ledger, at)
-    noise = method.problem.deviations[ledger.point[at]] if own is None else own
+    at, scale = ledger.measured, method.problem.scale
+    own = ledger.noise[at] if not method.confidence.in_rounds else np.full(len(at), np.nan)
+    noise = np.where(
+        np.isnan(own), method.problem.everywhere.deviations[ledger.point[at]], scale.deviations(ledger.value[at], own)
+    )
     _, first, place, counts = np.unique(ledger.point[at], return_index=True, return_inverse=True, return_counts=True)
     freedom = len(at) - len(counts)
     if not freedom:
         return _check("noise", "no point was measured twice", None)
-    values = ledger.value[at]
+    values = scale(ledger.value[at])
     # Without noise any difference contradicts it, except for the last digit; equal values are to have none at all.
     smallest = (EXACT * float(np.abs(values).max())) ** 2 or 1.0
     weights = 1 / np.maximum(np.square(noise), smallest)

@@ -17,9 +17,11 @@ from superlevel.audits import Stratum
 from superlevel.findings import Verdict
 from superlevel.goals import classes
 from superlevel.report.reliability import Reliability
+from superlevel.scales import Cell
 from superlevel.study import status
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.auditing import Accuracy, accuracy
+from superlevel.study.ledger import Ledger
 from superlevel.study.picture import chances, progress, reasons
 from superlevel.study.reliability import reliability
 from superlevel.study.replay import Knowledge
@@ -95,7 +97,7 @@ class Audit(_Record):
 class Points(_Record):
     """One list for each column; all have n entries, in the order of the domain."""
 
-    coordinates: list[list[float]]
+    coordinates: list[list[Cell]]
     label: list[str]
     """The name of the class, or undecided."""
     lowest: list[int]
@@ -116,6 +118,14 @@ class Points(_Record):
     """How many measurements there were when the point got its label; None where it is undecided."""
 
 
+class Elsewhere(_Record):
+    """One list for each column: the places of measurements that are not among the points."""
+
+    coordinates: list[list[Cell]]
+    measurements: list[int]
+    average: list[float | None]
+
+
 class StudyView(_Record):
     """Everything that is shown of a campaign, as of one entry of its log."""
 
@@ -130,6 +140,7 @@ class StudyView(_Record):
     names: tuple[str, ...]
     """Of the coordinates."""
     points: Points
+    elsewhere: Elsewhere
     tickets: tuple[OpenTicket, ...]
     guarantee: str
     """In which sense the labels are right."""
@@ -163,6 +174,7 @@ def view(name: str, known: Knowledge, leases: Mapping[int, Lease | None]) -> Stu
         groups=ledger.goal.groups,
         names=tuple(ledger.created.names),
         points=_points(known),
+        elsewhere=_elsewhere(ledger),
         tickets=_tickets(known, leases),
         guarantee=guarantee(known),
         assumptions=tuple(Assumed(name=field, value=value) for field, value in assumptions(known)),
@@ -171,6 +183,15 @@ def view(name: str, known: Knowledge, leases: Mapping[int, Lease | None]) -> Stu
         progress=tuple(Progress(measurements=count, undecided=left) for count, left in progress(known)),
         audits=tuple(_audit(found) for found in accuracy(ledger)),
         reliability=reliability(ledger),
+    )
+
+
+def _elsewhere(ledger: Ledger) -> Elsewhere:
+    counts, averages = ledger.further
+    return Elsewhere(
+        coordinates=[list(ledger.cells(ledger.n + k)) for k in range(len(ledger.elsewhere))],
+        measurements=counts.tolist(),
+        average=_numbers(averages, len(counts)),
     )
 
 
@@ -197,7 +218,7 @@ def _points(known: Knowledge) -> Points:
     words = [ledger.goal.groups[c] if c == d else "undecided" for c, d in zip(lowest, highest, strict=True)]
     bounds = state.belief.bounds()
     return Points(
-        coordinates=ledger.created.points,
+        coordinates=[list(ledger.cells(point)) for point in range(ledger.n)],
         label=words,
         lowest=lowest.tolist(),
         highest=highest.tolist(),

@@ -15,7 +15,7 @@ from superlevel.cli.study.common import Verb
 _FILE = {"list": "list_"}  # where that is not the verb's own name
 VERBS = (
     *("create", "suggest", "tell", "status", "plot", "report", "export", "verify"),
-    *("audit", "list", "correct", "withdraw", "close", "certificate", "backup", "restore", "key"),
+    *("audit", "refine", "list", "correct", "withdraw", "close", "certificate", "backup", "restore", "key"),
 )
 _SETTINGS = {"correct": {"ignore_unknown_options": True}}  # a value may be -3.5
 

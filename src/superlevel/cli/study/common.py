@@ -236,16 +236,23 @@ def command(store: str, storage: Storage, *words: object) -> str:
     return shlex.join(["superlevel", *map(str, words), *named])
 
 
-def read_results(study: Study, content: bytes, called: str) -> tuple[Sheet, list[Result]]:
+def read_results(study: Study, content: bytes, called: str, *, elsewhere: bool = False) -> tuple[Sheet, list[Result]]:
     """A sheet, and its results in the order of its lines."""
     from superlevel.study.results import Result  # noqa: PLC0415
     from superlevel.study.sheets import read_sheet  # noqa: PLC0415
 
     ledger = study.ledger
-    names = tuple(ledger.created.names)
-    sheet = read_sheet(content, name=called, points=ledger.places, names=names, study=study.name)
+    sheet = read_sheet(
+        content,
+        name=called,
+        points=ledger.places,
+        names=ledger.coordinates.names,
+        scales=ledger.coordinates.scales,
+        study=study.name,
+        elsewhere=elsewhere,
+    )
     return sheet, [
-        Result(ticket=line.ticket, point=line.point, value=line.value, noise=line.noise, reason=line.reason)
+        Result(ticket=line.ticket, point=line.point, at=line.at, value=line.value, noise=line.noise, reason=line.reason)
         for line in sheet.lines
     ]
 

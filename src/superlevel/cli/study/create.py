@@ -27,6 +27,7 @@ AUTO = "auto"
 OPTIONS = {name: f"--{name}" for name in ("confidence", "rule", "objective", "batch", "seed", "sign", *BY_NAME)}
 OPTIONS |= {f"problem_{name}": f"--{name}" for name in BY_NAME}
 """Fields of Python, and the options that give them."""
+UNITS = "Levels, tolerance and results stay in your units; noise, mean, bound and norm are of the transformed values."
 CHECKS = "one measurement in ten is at a random place that the model is sure of"
 
 
@@ -60,6 +61,8 @@ def run(
             metavar="M",
         ),
     ] = None,
+    log: Annotated[bool, typer.Option("--log", help="Compute with the logarithm of every value. " + UNITS)] = False,
+    sqrt: Annotated[bool, typer.Option("--sqrt", help="Compute with the square root of every value. " + UNITS)] = False,
     bound: Annotated[float | None, option("bound")] = None,
     delta: Annotated[float, option("delta")] = 0.1,
     method: Annotated[
@@ -126,9 +129,10 @@ def run(
         domain = Domain.read(points, columns=columns)
     storage = common.storage_of(store)
     loading = common.working("loading scipy and scikit-learn, and looking at the problem")
-    with loading, common.given_as("--points", **OPTIONS):
+    asked = "--threshold" if threshold is not None else "--goal" if fraction is None else "--fraction-of-max"
+    with loading, common.given_as("--points", goal=asked, **OPTIONS):
         if "kernel" not in given["fit"]:
-            domain = Domain(domain.points, kernels.parse(kernel), names=domain.names)
+            domain = domain.with_kernel(kernels.parse(kernel))
         problem = Problem(
             domain,
             goal=wanted,
@@ -138,6 +142,7 @@ def run(
             misspecification=misspecification,
             tolerance=tolerance,
             ridge=ridge,
+            transform=_transform(log, sqrt),
             **given,
         )
         from superlevel.study.study import Study  # noqa: PLC0415  slow to import, and --help needs none of it
@@ -181,6 +186,13 @@ def _given(kernel: str, noise: str, mean: str | None) -> dict[str, Any]:
         "noise": None if "noise" in fit else common.number("--noise", noise),
         "mean": 0.0 if "mean" in fit else common.number("--mean", mean),
     }
+
+
+def _transform(log: bool, sqrt: bool) -> str | None:
+    """The name of the transform of the values."""
+    if log and sqrt:
+        raise InputError("--sqrt", "given together with --log", "give one of them")
+    return "log" if log else "sqrt" if sqrt else None
 
 
 def _is_auto(text: str) -> bool:

@@ -57,6 +57,7 @@ def _missing(since: int) -> str:
 
 def _rows(status: Status) -> list[tuple[str, str]]:
     measured = [f"{status.measurements:,} in {common.plural(status.batches, 'plan')}"]
+    measured += [f"{status.elsewhere:,} at places that are not among the points"] * bool(status.elsewhere)
     for count, word in ((status.failed, "failed"), (status.withdrawn, "withdrawn"), (status.late, "late")):
         measured += [f"{count:,} {word}"] * bool(count)
     return [

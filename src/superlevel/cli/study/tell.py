@@ -39,6 +39,14 @@ def run(
             "--replicates", help="Lines without a ticket are new measurements, even where their very value is known."
         ),
     ] = False,
+    elsewhere: Annotated[
+        bool,
+        typer.Option(
+            "--elsewhere",
+            help="Lines with coordinates that are not those of a point are measurements beside the points: they tell "
+            "of the points, and are drawn on the map.",
+        ),
+    ] = False,
     exported: Annotated[
         bool,
         typer.Option(
@@ -62,7 +70,7 @@ def run(
     """
     storage, study = common.opened(store, name, worker=worker, sign=sign)
     console = common.screen(as_json)
-    sheet, results = _read(study, file, exported, as_json)
+    sheet, results = _read(study, file, exported=exported, elsewhere=elsewhere, as_json=as_json)
     said = {"study": name, "dry_run": dry_run, "blank": sheet.blank, "ignored": list(sheet.ignored), "mistakes": []}
     if dry_run:
         with _refusing(study, sheet, as_json):
@@ -128,14 +136,14 @@ def _decided(study: Study, before: common.Before, later: str) -> common.Decided:
 # ---------------------------------------------------------------------------------------- the sheet
 
 
-def _read(study: Study, file: str, exported: bool, as_json: bool) -> tuple[Sheet, list[Result]]:
+def _read(study: Study, file: str, *, exported: bool, elsewhere: bool, as_json: bool) -> tuple[Sheet, list[Result]]:
     from superlevel.study.sheets import SheetError  # noqa: PLC0415
 
     content, called = _bytes(file), "what was piped in" if file == "-" else file
     if exported:
         content = _as_sheet(content, called, study.ledger.created.names)
     try:
-        return common.read_results(study, content, called)
+        return common.read_results(study, content, called, elsewhere=elsewhere)
     except SheetError as error:
         raise _refusal(study, error.troubles, as_json) from error
 
@@ -199,7 +207,7 @@ def _troubles(error: ResultsError, lines: tuple[Line, ...]) -> list[Trouble]:
     return [
         Trouble(
             line=lines[mistake.position].line,
-            column="" if mistake.field == "point" else mistake.field,
+            column="" if mistake.field in {"point", "at"} else mistake.field,
             got=mistake.got,
             remedy=mistake.remedy,
         )
