@@ -97,3 +97,8 @@ def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(import_module(f"superlevel.{_NAMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Names that are imported when first used are shown from the beginning."""
+    return sorted({*globals(), *_MODULES, *_NAMES})

@@ -94,7 +94,7 @@ def test_a_study_that_is_not_there_is_a_sentence_with_those_that_are(terminal: T
     terminal.measured(0)
     ran = terminal("study", "status", "harbor")
     assert ran.code == 2
-    assert "name is 'harbor': give the name of a study that is there: 'harbour'" in ran.err
+    assert "NAME is 'harbor': give the name of a study that is there: 'harbour'" in ran.err
 
 
 def test_a_damaged_log_is_exit_code_3(terminal: Terminal) -> None:

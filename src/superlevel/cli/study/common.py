@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from typer.core import TyperCommand
 
 from superlevel import outputs
 from superlevel.arrays import as_number
-from superlevel.errors import InputError, SuperlevelError
+from superlevel.cli.commands import CLOSED_PIPE, Verb, answer, let_go
+from superlevel.errors import InputError
 from superlevel.files import file_name
 from superlevel.tables import comma_remedy
 
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 DEFAULT_STORE = "sqlite:///superlevel.db"
 VARIABLE = "SUPERLEVEL_STORE"
 MOST_HOURS = 8e5  # of a lease, ninety years: calendars end
-CLOSED_PIPE = 141  # what shells make of SIGPIPE
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The study.", show_default=False)]
 Store = Annotated[
@@ -73,18 +70,6 @@ Sign = Annotated[
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the log keeps it.", show_default=False)]
 
 
-class Verb(TyperCommand):
-    """A command that says what is wrong as JSON too, where JSON was asked for."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except SuperlevelError as error:
-            if ctx.params.get("as_json"):
-                answer({"error": str(error)})
-            raise
-
-
 # ---------------------------------------------------------------------------------------- words
 
 
@@ -94,17 +79,12 @@ class Screen(Console):
     def on_broken_pipe(self) -> NoReturn:
         """`head` has seen enough."""
         self.quiet = True
-        _let_go(self.file.fileno())
+        let_go(self.file.fileno())
 
 
 def screen(as_json: bool = False) -> Screen:
     """Where words go: to stdout, or beside it where it is for one JSON document."""
     return Screen(stderr=as_json)
-
-
-def _let_go(stream: int) -> NoReturn:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)  # or Python would complain when it flushes at its end
-    raise SystemExit(CLOSED_PIPE)
 
 
 def say(console: Console, sentence: str) -> None:
@@ -116,15 +96,6 @@ def say_lines(console: Console, lines: Iterable[str]) -> None:
     """One after the other."""
     for line in lines:
         say(console, line)
-
-
-def answer(document: Mapping[str, Any]) -> None:
-    """The one document on stdout."""
-    try:
-        sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _let_go(sys.stdout.fileno())
 
 
 @contextmanager
