@@ -67,6 +67,9 @@ Sign = Annotated[
         show_default=False,
     ),
 ]
+Unit = Annotated[
+    str, typer.Option("--unit", metavar="TEXT", help="Unit of the measured values: m, mg/kg.", show_default=False)
+]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the log keeps it.", show_default=False)]
 
 

@@ -32,6 +32,7 @@ def run(
             "labels. The confidences ridge and rips have no model of f, and so no probabilities.",
         ),
     ] = False,
+    unit: common.Unit = "",
     force: common.Force = False,
     store: common.Store = common.DEFAULT_STORE,
 ) -> None:
@@ -48,7 +49,7 @@ def run(
         from superlevel.report.drawing import draw  # noqa: PLC0415  slow to import, and --help needs none of it
         from superlevel.report.probabilities import draw_probabilities  # noqa: PLC0415
 
-        campaign = study.campaign()
+        campaign = study.campaign(unit=unit)
         if probability:
             _check_probabilities(study, campaign)
         figure = draw_probabilities(campaign) if probability else draw(campaign)
