@@ -118,7 +118,9 @@ def table(rows: Sequence[Row]) -> Table:
             if pairs:
                 shown.add_row(str(at), str(more), str(len(pairs)), *_line(pairs))
         held = [found for row in rows if (found := _held(row, at)) is not None]
-        shown.add_row(str(at), f"to {RATE:.0%} wrong", str(len(held)), f"{np.mean(held):.0%}" if held else "", "", "", "")
+        shown.add_row(
+            str(at), f"to {RATE:.0%} wrong", str(len(held)), f"{np.mean(held):.0%}" if held else "", "", "", ""
+        )
     return shown
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from superlevel import posterior as posterior
     from superlevel import robust as robust
     from superlevel import rules as rules
+    from superlevel.classifier import LevelSetClassifier as LevelSetClassifier
     from superlevel.confidence.posterior import Posterior as Posterior
     from superlevel.confidence.ridge import Ridge as Ridge
     from superlevel.confidence.rips import Rips as Rips
@@ -39,6 +40,7 @@ __all__ = [
     "FractionOfMax",
     "Goal",
     "InputError",
+    "LevelSetClassifier",
     "Levels",
     "Posterior",
     "Problem",
@@ -79,6 +81,7 @@ _MODULES = {
     "rules",
 }
 _NAMES = {
+    "LevelSetClassifier": "classifier",
     "Posterior": "confidence.posterior",
     "Result": "study",
     "Ridge": "confidence.ridge",

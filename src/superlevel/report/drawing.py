@@ -208,7 +208,9 @@ def _draw_known(axes: Axes, campaign: Campaign, chosen: Indices, at: Array, side
     if campaign.mean is not None:
         lines += axes.plot(at, campaign.mean[chosen], "-" if len(at) > 1 else "_", color="0.15", lw=1.3, label="mean")
     for level in campaign.levels:
-        lines.append(axes.axhline(level, color="black", lw=1.1, ls=(0, (5, 2)), label=f"level {_level(campaign, level)}"))
+        lines.append(
+            axes.axhline(level, color="black", lw=1.1, ls=(0, (5, 2)), label=f"level {_level(campaign, level)}")
+        )
     return lines
 
 

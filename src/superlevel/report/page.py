@@ -160,7 +160,11 @@ def _share(share: float) -> str:
 
 
 def _points(campaign: Campaign) -> str:
-    places, lines, columns = Places(points=campaign.points, names=campaign.names), rows(campaign), (*campaign.columns, "decided")
+    places, lines, columns = (
+        Places(points=campaign.points, names=campaign.names),
+        rows(campaign),
+        (*campaign.columns, "decided"),
+    )
     when = [-1] * len(lines) if campaign.stopping is None else campaign.stopping.decided.tolist()
     lines = [line | {"decided": None if then < 0 else then} for line, then in zip(lines, when, strict=True)]
     names = [name for name in columns if any(line[name] is not None for line in lines)]

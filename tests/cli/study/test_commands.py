@@ -12,7 +12,15 @@ from superlevel.cli import study
 from superlevel.cli.commands import Verb, typed
 from tests.cli.study.terminal import Terminal
 
-COMMANDS = [(), ("demo",), ("plan",), ("doctor",), ("reproduce",), ("study",), *(("study", verb) for verb in study.VERBS)]
+COMMANDS = [
+    (),
+    ("demo",),
+    ("plan",),
+    ("doctor",),
+    ("reproduce",),
+    ("study",),
+    *(("study", verb) for verb in study.VERBS),
+]
 
 
 def test_the_version_is_that_of_the_package(terminal: Terminal) -> None:

@@ -19,7 +19,9 @@ from rich.text import Text
 
 from superlevel import outputs
 from superlevel.arrays import as_number
-from superlevel.cli.commands import CLOSED_PIPE, Verb, answer, let_go
+from superlevel.cli.commands import CLOSED_PIPE as CLOSED_PIPE
+from superlevel.cli.commands import answer as answer
+from superlevel.cli.commands import let_go
 from superlevel.errors import InputError
 from superlevel.files import file_name
 from superlevel.tables import comma_remedy

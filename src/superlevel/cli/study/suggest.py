@@ -142,7 +142,9 @@ def _why(ticket: Ticket, reasons: Mapping[int, Reason], ledger: Ledger, places: 
         return f"pilot: {REPEAT if repeat else 'far from the others'}"
     if reason.check:
         return CHECK
-    served = [f"{'itself' if point == ticket.point else places.of(point)} {share:.0%}" for point, share in reason.serves]
+    served = [
+        f"{'itself' if point == ticket.point else places.of(point)} {share:.0%}" for point, share in reason.serves
+    ]
     return ", ".join([*[REPEAT] * repeat, *served])
 
 
