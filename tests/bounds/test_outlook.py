@@ -11,6 +11,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.bounds.outlook import COUNTED, FARTHEST, STEP, Outlook, outlook, wrong_after
+from superlevel.records import State
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.3, 1.5])
@@ -34,7 +35,7 @@ def test_nothing_left_is_no_mistake_and_everything_left_is_that_of_now() -> None
     assert wrong_after(np.array([np.inf]), np.array([1.0]))[0] == 0.0
 
 
-def made(noise: float = 0.3) -> tuple[sl.methods.Method, object]:
+def made(noise: float = 0.3) -> tuple[sl.methods.Method, State]:
     places = np.linspace(0, 1, 40)
     problem = sl.Problem(sl.Domain(places, RBF(0.1)), goal=sl.Threshold(0.2), noise=noise)
     method = sl.methods.make("melk", problem)

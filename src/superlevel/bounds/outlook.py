@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri, owens_t
 
-from superlevel.arrays import Array
+from superlevel.arrays import Array, Indices
 from superlevel.methods import Method
 from superlevel.one_thread import one_thread
 from superlevel.posterior import GaussianPosterior
@@ -69,7 +69,7 @@ class Outlook:
             return 0.0
         now, then, far = (self.samples + k for k in (STEP * (len(self.parts) // 2), int(steps[-1]), more))
         power = max(0.0, math.log(half / last) / math.log(then / now))
-        return self.wrong * float(last) * (then / far) ** power
+        return self.wrong * float(last) * float((then / far) ** power)
 
     def interval(self, more: int) -> tuple[float, float]:
         """Where the number of wrong labels after m further measurements will be, with probability `COVERAGE`."""
@@ -133,8 +133,8 @@ def outlook(method: Method, state: State, wrong: float) -> Outlook:
 class _Sample:
     """Points that are counted (t,), candidates (c,), how much each counted point matters, and the rough variance."""
 
-    targets: Array
-    candidates: Array
+    targets: Indices
+    candidates: Indices
     weights: Array
     rough: Array
 

@@ -19,9 +19,7 @@ from rich.text import Text
 
 from superlevel import outputs
 from superlevel.arrays import as_number
-from superlevel.cli.commands import CLOSED_PIPE as CLOSED_PIPE
-from superlevel.cli.commands import answer as answer
-from superlevel.cli.commands import let_go
+from superlevel.cli import commands
 from superlevel.errors import InputError
 from superlevel.files import file_name
 from superlevel.tables import comma_remedy
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = "sqlite:///superlevel.db"
 VARIABLE = "SUPERLEVEL_STORE"
+CLOSED_PIPE = commands.CLOSED_PIPE
 MOST_HOURS = 8e5  # of a lease, ninety years: calendars end
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The study.", show_default=False)]
@@ -84,7 +83,7 @@ class Screen(Console):
     def on_broken_pipe(self) -> NoReturn:
         """`head` has seen enough."""
         self.quiet = True
-        let_go(self.file.fileno())
+        commands.let_go(self.file.fileno())
 
 
 def screen(as_json: bool = False) -> Screen:
@@ -95,6 +94,9 @@ def screen(as_json: bool = False) -> Screen:
 def say(console: Console, sentence: str) -> None:
     """As it is: a name may hold anything, brackets too, and is copied in one piece."""
     console.print(_printable(sentence), markup=False, highlight=False, soft_wrap=True)
+
+
+answer = commands.answer
 
 
 def say_lines(console: Console, lines: Iterable[str]) -> None:
