@@ -46,7 +46,7 @@ def typed(params: Any) -> dict[str, str]:
     found: dict[str, str] = {}
     for param in params:
         if param.param_type_name == "argument":
-            shown = (param.metavar or param.name).strip("[]{}.").upper()
+            shown = (param.metavar or param.name).partition("|")[0].strip("[]{}.").upper()
             names = [param.name, param.name.removesuffix("s"), shown.lower()]
         else:
             shown = max(param.opts, key=len)
