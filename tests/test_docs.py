@@ -114,3 +114,10 @@ def test_the_page_about_problems_has_every_goal_with_its_words() -> None:
     assert {goal.kind for goal in goals} == set(KINDS)
     for goal, row in zip(goals, rows, strict=True):
         assert parse(row[1].strip('`"')) == goal
+
+
+def test_the_page_about_scikit_learn_runs() -> None:
+    names = run_examples("docs/sklearn.md")
+    assert np.mean((names["sides"] > 0) == (names["depth"] > 20)) > 0.9
+    assert len(names["batch"]) == 5
+    assert names["chances"].shape == (200, 2)

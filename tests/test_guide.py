@@ -39,7 +39,7 @@ def test_only_the_counts_of_a_forecast_may_differ_by_a_batch(command: str, same:
 
 def test_a_mistake_in_a_command_is_shown_as_people_see_it(tmp_path: Path) -> None:
     with folder(tmp_path):
-        assert run("superlevel study status sea").startswith("superlevel: store is")
+        assert run("superlevel study status sea").startswith("superlevel: --store is")
 
 
 @pytest.mark.parametrize("verb", ["create", "suggest", "tell", "status", "verify", "plot", "report", "export", "list"])

@@ -54,3 +54,9 @@ def test_only_the_suites_for_implementers_import_a_test_library() -> None:
         path.relative_to(root).parts[0] for path in root.rglob("*.py") if imported(path) & {"pytest", "hypothesis"}
     }
     assert importing == {"testing"}
+
+
+def test_every_public_name_is_listed_before_it_is_used() -> None:
+    code = "import superlevel as sl; print(set(sl.__all__) - set(dir(sl)), {'Study', 'simulate'} <= set(dir(sl)))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.strip() == "set() True"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from superlevel import posterior as posterior
     from superlevel import robust as robust
     from superlevel import rules as rules
+    from superlevel.classifier import LevelSetClassifier as LevelSetClassifier
     from superlevel.closed_loop import Found as Found
     from superlevel.closed_loop import find as find
     from superlevel.commands import Command as Command
@@ -47,6 +48,7 @@ __all__ = [
     "Goal",
     "InputError",
     "Integers",
+    "LevelSetClassifier",
     "Levels",
     "Log",
     "Posterior",
@@ -92,6 +94,7 @@ _MODULES = {
 _NAMES = {
     "Command": "commands",
     "Found": "closed_loop",
+    "LevelSetClassifier": "classifier",
     "Posterior": "confidence.posterior",
     "Result": "study",
     "Ridge": "confidence.ridge",
@@ -111,3 +114,8 @@ def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(import_module(f"superlevel.{_NAMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Names that are imported when first used are shown from the beginning."""
+    return sorted({*globals(), *_MODULES, *_NAMES})

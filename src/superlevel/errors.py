@@ -21,6 +21,10 @@ class InputError(SuperlevelError, ValueError):
         self.got = got
         self.remedy = remedy
 
+    def about(self, field: str) -> InputError:
+        """The same mistake under another name of the field: that of an option, for example."""
+        return type(self)(field, "missing" if self.got is None else self.got, self.remedy)
+
     def __reduce__(self) -> tuple[type[InputError], tuple[str, object, str]]:
         """Exceptions are unpickled from their message alone, which would lose the fields between processes."""
         return type(self), (self.field, self.got, self.remedy)

@@ -144,7 +144,7 @@ def test_options_reach_the_study(tmp_path: Path) -> None:
             "--measurements is 295: give the 20 of the pilot and a multiple of the batch, 10: 290 or 300",
         ),
         (["--store", "memory:"], "--store is 'memory:': it is gone when the command ends: give a file, as sqlite:///"),
-        (["--store", "demo.db"], "store is '***': give a URL such as 'sqlite:///"),
+        (["--store", "demo.db"], "--store is '***': give a URL such as 'sqlite:///"),
         (["--out", "picture.gif"], "--out is 'picture.gif': end it in .png or .pdf or .svg"),
         (
             ["--out", "/dev/null/picture.png"],

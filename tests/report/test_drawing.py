@@ -15,11 +15,12 @@ from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
+from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
 from superlevel.arrays import Array
 from superlevel.goals import ABOVE, BELOW, UNDECIDED
 from superlevel.report.campaign import WORDS, Campaign
-from superlevel.report.classes import FACES, HATCHES
+from superlevel.report.classes import FACES, HATCHES, shaded
 from superlevel.report.drawing import RANKED, draw
 from tests.report.test_campaign import bare, example, lattice
 
@@ -439,3 +440,49 @@ def test_drawing_changes_nothing_and_draws_the_same_again() -> None:
     assert first.get_size_inches().tolist() == second.get_size_inches().tolist()
     for word, corners in cells(first.axes[0]).items():
         np.testing.assert_array_equal(corners, cells(second.axes[0])[word])
+
+
+# --- likelier sides, units and scale
+
+
+def test_undecided_points_are_drawn_by_their_likelier_side_and_differ_in_grey() -> None:
+    points = lattice(3, 2)
+    labels = np.array([1, 0, 0, 0, -1, -1], dtype=np.int8)
+    campaign = example(points, labels=labels, likelier=np.array([1, 1, 1, 0, 0, 0], dtype=np.int8))
+    texts = legend_texts(draw(campaign))
+    assert texts[:4] == ["above (1)", "undecided, likelier above (2)", "undecided, likelier below (1)", "below (2)"]
+    groups = shaded(campaign)
+    assert len({(group.hatch, group.face) for group in groups}) == 4
+    above, below = groups[1:3]
+    assert above.hatch != below.hatch
+    grey = [float(np.array(to_rgb(group.face)) @ [0.299, 0.587, 0.114]) for group in (above, below)]
+    assert grey[1] - grey[0] > 0.1
+
+
+def bars(figure: Figure) -> list[str]:
+    found = [artist for artist in figure.axes[0].get_children() if isinstance(artist, AnchoredSizeBar)]
+    return [bar.txt_label.get_text() for bar in found]
+
+
+@pytest.mark.parametrize(
+    ("names", "label"),
+    [(("east (m)", "north [m]"), "0.2 m"), (("east", "north"), "0.2"), (("east (m)", "north (km)"), "0.2")],
+)
+def test_a_map_has_a_scale_bar_with_the_unit_of_both_coordinates(names: tuple[str, str], label: str) -> None:
+    assert bars(draw(example(lattice(6, 6), names=names))) == [label]
+
+
+def test_a_plot_of_unlike_coordinates_has_no_scale_bar() -> None:
+    assert bars(draw(example(lattice(6, 6) * [1.0, 1000.0]))) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        ({"asked": "which of 4 points are above 20", "unit": "m"}, "harbour: which of 4 points are above 20 m"),
+        ({"asked": "within 10 % of the maximum", "unit": "m"}, "harbour: within 10 % of the maximum"),
+        ({"question": "above 20"}, "harbour: above 20"),
+    ],
+)
+def test_a_title_is_the_question_in_words_with_its_unit(words: dict[str, str], title: str) -> None:
+    assert example(lattice(2, 2), name="harbour", **words).title == title

@@ -14,7 +14,8 @@ import superlevel as sl
 from superlevel.report.audits import AuditSummary, Table
 from superlevel.report.campaign import Campaign, Reason
 from superlevel.report.decided import draw_decided
-from superlevel.report.page import POINTS, SHOWN, SUGGESTED, page
+from superlevel.report.page import POINTS, SUGGESTED, page
+from superlevel.report.places import SHOWN
 from superlevel.report.reliability import compare
 from superlevel.report.stopping import Stopping
 from tests.report.test_campaign import bare, example, lattice
@@ -403,3 +404,19 @@ def test_progress_that_is_none_can_be_drawn() -> None:
     assert down[1] == down[0]
     text = page(example(lattice(2, 2), progress=((1, 9), (1200, 4))))
     assert "Undecided points: 9 after 1 measurement, 4 after 1,200." in text
+
+
+def test_a_page_begins_with_its_summary() -> None:
+    lines = (("Result", "2 <are> above."), ("How sure", "Very."))
+    text = page(example(lattice(2, 2), summary=lines))
+    shown = '<dl class="summary"><dt>Result</dt><dd>2 &lt;are&gt; above.</dd><dt>How sure</dt><dd>Very.</dd></dl>'
+    assert text.index(shown) < text.index('<p class="counts">') < text.index("<figure")
+    assert 'class="summary"' not in page(example(lattice(2, 2)))
+
+
+def test_the_next_batch_calls_a_repeat_a_repeat() -> None:
+    reasons = (Reason(ticket=1, point=0, serves=((1, 0.5),), repeat=True), Reason(ticket=2, point=1, serves=()))
+    campaign = example(lattice(2, 2), next=np.array([0, 1]), reasons=reasons)
+    told = [row[-1] for row in Reader(page(campaign)).body("Next batch")]
+    assert told[0].startswith("a repeat; serves (")
+    assert told[1] == ""

@@ -185,3 +185,12 @@ def test_what_is_handed_out_cannot_be_changed() -> None:
     for name in (*FIELDS, "measured"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(ledger, name)[0] = 1
+
+
+def test_a_repeat_is_a_ticket_at_a_point_that_an_earlier_one_counts_for() -> None:
+    study = GREEDY.create()
+    study.tell([Result(point=0, value=1.0), Result(point=1, value=1.0)])
+    study.tell([Result(point=0, value=2.0), Result(point=0, value=3.0)])
+    assert study.ledger.repeats.tolist() == [False, False, True, True]
+    study.withdraw(1)
+    assert study.ledger.repeats.tolist() == [False, False, False, True]

@@ -22,6 +22,7 @@ from superlevel.averaging.mixture import Mixture, averaged, likeliest
 from superlevel.averaging.predictive import Predictive, probit
 from superlevel.averaging.structures import Structure
 from superlevel.averaging.warps import Warp
+from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.one_thread import one_thread
 from superlevel.problem import Problem
@@ -82,6 +83,18 @@ class Average:
         cost = costs.of_prediction(n, known.domain.dimension, q, members)
         what = f"the predictions of {n:,} points from {q:,} measured ones by {members} estimated kernels"
         costs.announce("problem.domain", what, cost, instead="give fewer points, or a kernel, noise and mean")
+
+    def elsewhere(self, places: Array) -> Predictive:
+        """f at places (m, d) that need not be points of the domain; a place that is one is that point."""
+        known = self.mixture.summary.domain.points
+        index = {row.tobytes(): k for k, row in enumerate(known + 0.0)}  # -0.0 is 0.0
+        at = np.array([index.get(row.tobytes(), len(known) + k) for k, row in enumerate(places + 0.0)], dtype=np.int64)
+        domain = Domain(np.concatenate([known, places]), self.mixture.summary.domain.kernel)
+        parts = tuple(
+            (weight, warp, replace(mixture, summary=replace(mixture.summary, domain=domain)))
+            for weight, warp, mixture in self.parts
+        )
+        return replace(self, parts=parts).predict(at)
 
     @one_thread
     def left_out(self) -> Array:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from superlevel import __version__
 from superlevel.cli import demo, doctor, find, plan, reproduce, study
-from superlevel.cli.study.common import Verb
+from superlevel.cli.commands import Group, Verb
 from superlevel.errors import CostWarning, SuperlevelError
 
 _show_warning = warnings.showwarning
 WRONG_INPUT, UNUSABLE_STORE, STOPPED = 2, 3, 130
 
 
-class Program(TyperGroup):
+class Program(Group):
     """All commands. Ctrl-C is a sentence and not a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -38,12 +38,28 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("demo")(demo.run)
-app.command("plan")(plan.run)
+app.command("demo", cls=Verb)(demo.run)
+app.command("plan", cls=Verb)(plan.run)
 app.command("find", cls=Verb)(find.run)
 app.add_typer(study.app, name="study")
 app.command("doctor", cls=Verb)(doctor.run)
-app.command("reproduce")(reproduce.run)
+app.command("reproduce", cls=Verb)(reproduce.run)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"superlevel {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    *,
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options that need no command."""
 
 
 def main() -> None:

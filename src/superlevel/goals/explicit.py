@@ -18,6 +18,7 @@ from superlevel.arrays import Array, Labels, as_number, frozen
 from superlevel.errors import InputError
 from superlevel.goals.protocol import Goal, combined
 from superlevel.goals.reading import ABOVE, BELOW, UNDECIDED, Bounds, Reading, apply_tolerance, declared
+from superlevel.numerals import written
 
 NUMBER = r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
 
@@ -120,7 +121,7 @@ class Threshold(Explicit):
 
     @property
     def question(self) -> str:
-        return f"{self.side} {self.value:g}"
+        return f"{self.side} {written(self.value)}"
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
@@ -242,5 +243,5 @@ class Levels(Explicit):
 
 def in_words(levels: Sequence[float]) -> list[str]:
     """Each level with six digits, or with all of its digits where six do not tell the levels apart."""
-    short = [f"{level:g}" for level in levels]
+    short = [written(level) for level in levels]
     return short if len(set(short)) == len(short) else [repr(level) for level in levels]

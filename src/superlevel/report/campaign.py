@@ -15,6 +15,7 @@ from superlevel.arrays import Array, Indices, Labels
 from superlevel.coordinates import Coordinates
 from superlevel.files import replacing
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes
+from superlevel.numerals import written
 from superlevel.scales import Scale
 from superlevel.tables import write_table
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from superlevel.report.reliability import Reliability
     from superlevel.report.stopping import Stopping
 
+REPEAT = "a repeat"
 CHECK = "check: a random place where the model is sure"  # why a check is suggested
 UNDECIDED_CLASS = -1
 WORDS = {ABOVE: "above", UNDECIDED: "undecided", BELOW: "below"}
@@ -42,6 +44,8 @@ class Reason:
     """Undecided points, and the share by which a measurement would shrink the variance of each; largest first."""
     check: bool = False
     """Whether it was drawn at random, to check the model where it is sure."""
+    repeat: bool = False
+    """Whether its point was measured before, or is being measured."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,6 +67,8 @@ class Campaign:
     name: str
     question: str
     """What is asked, in words: 'above 20', 'within 10 % of the maximum'."""
+    asked: str = ""
+    """The question of the title, in words: 'which of 225 points are above 20'; empty for the question alone."""
     names: tuple[str, ...]
     """(d,) of the coordinates."""
     points: Array
@@ -106,6 +112,10 @@ class Campaign:
     """For each given level, the forecasts of the plans beside the measurements; empty if there are no forecasts."""
     audits: tuple[AuditSummary, ...] = ()
     """What each audit found, level by level."""
+    summary: tuple[tuple[str, str], ...] = ()
+    """The campaign in five lines, for whoever pays: name and sentence of each."""
+    unit: str = ""
+    """Of the measured values, as people write it: 'm', 'mg/kg'; empty where nobody said it."""
     scales: tuple[Scale, ...] = ()
     """(d,) what each coordinate may be; empty where all are plain numbers."""
 
@@ -133,21 +143,19 @@ class Campaign:
     @property
     def columns(self) -> tuple[str, ...]:
         """What a table has of every point, after its coordinates."""
-        above = () if self.chances is None else tuple(f"probability above {level:g}" for level in self.levels)
+        above = () if self.chances is None else tuple(f"probability above {written(level)}" for level in self.levels)
         return (*COLUMNS, *(() if self.likelier is None else (LIKELIER,)), *above)
 
     @cached_property
     def doubtful(self) -> Array | None:
-        """(n,) the probability that the likelier class is not the right one; None where there is no model of f.
+        """(n,) the probability that the likelier class is not the right one; None where there is no model of f."""
+        return None if self.chances is None or self.likelier is None else wrong(self.chances, self.likelier)
 
-        With p_c the probability of being above level c, that of the class above exactly c levels is p_c - p_(c+1).
-        """
-        if self.chances is None or self.likelier is None:
-            return None
-        n = len(self.points)
-        above = np.vstack([np.ones(n), self.chances, np.zeros(n)])
-        at, column = self.likelier.astype(np.int64), np.arange(n)
-        return np.asarray(1.0 - (above[at, column] - above[at + 1, column]))
+    @property
+    def title(self) -> str:
+        """What is asked, with its unit where it ends in a level: 'harbour: which of 225 points are above 20 m'."""
+        asked = self.asked or self.question
+        return f"{self.name}: {asked}" + (f" {self.unit}" if self.unit and asked[-1:].isdigit() else "")
 
     @property
     def words(self) -> dict[int, str]:
@@ -155,6 +163,17 @@ class Campaign:
         names = dict(enumerate(self.groups))
         first = {c: names[c] for c in range(len(self.groups) - 1, 0, -1)}
         return {**first, UNDECIDED_CLASS: "undecided", 0: names[0]}
+
+
+def wrong(chances: Array, named: Labels) -> Array:
+    """(n,) the probability that points are not in the classes (n,) that are named.
+
+    With p_c (k, n) the probability of being above level c, that of the class above exactly c levels is p_c - p_(c+1).
+    """
+    n = len(named)
+    above = np.vstack([np.ones(n), chances, np.zeros(n)])
+    at, column = named.astype(np.int64), np.arange(n)
+    return np.asarray(1.0 - (above[at, column] - above[at + 1, column]))
 
 
 def rows(campaign: Campaign) -> list[dict[str, object]]:

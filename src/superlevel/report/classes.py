@@ -15,9 +15,13 @@ from superlevel.report.campaign import Campaign
 
 # Orange and blue stay apart for any colour vision. In grey, above is dark, below is light, and undecided is hatched.
 # The classes between several levels have colours between those two.
+# Undecided points have the pale colour of their likelier side. In grey, that of above is darker, and it is hatched to
+# the right; that of below is nearly white and hatched to the left.
 FACES = {ABOVE: "#d07a1e", UNDECIDED: "#ffffff", BELOW: "#c9dcec"}
 HATCHES = {ABOVE: None, UNDECIDED: "////", BELOW: None}
-HATCHING = "0.55"
+LEANING = {True: "////", False: "\\\\\\\\"}
+PALE = 0.45  # of the colour of its likelier side that an undecided point has
+HATCHING = "0.45"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,6 +50,24 @@ def drawn(campaign: Campaign) -> tuple[Class, ...]:
     return of_labels(campaign.labels, campaign.groups)
 
 
+def shaded(campaign: Campaign) -> tuple[Class, ...]:
+    """The same, where undecided points are apart by the class that they are likelier in."""
+    *upper, unsure, lowest = drawn(campaign)
+    likelier, top = campaign.likelier, len(campaign.groups) - 1
+    if likelier is None or not unsure.size:
+        return (*upper, unsure, lowest)
+    apart = [
+        Class(
+            name=f"undecided, likelier {campaign.groups[c]}",
+            points=unsure.points & (likelier == c),
+            face=_pale(_between(c / top)),
+            hatch=LEANING[2 * c > top],
+        )
+        for c in range(top, -1, -1)
+    ]
+    return (*upper, *(group for group in apart if group.size), lowest)
+
+
 def of_labels(labels: Labels, groups: Sequence[str]) -> tuple[Class, ...]:
     """The classes from the highest, with undecided points before the lowest; groups are their names from the lowest."""
     lowest, highest = classes(labels)
@@ -56,6 +78,11 @@ def of_labels(labels: Labels, groups: Sequence[str]) -> tuple[Class, ...]:
     ]
     unsure = Class(name="undecided", points=~sure, face=FACES[UNDECIDED], hatch=HATCHES[UNDECIDED])
     return (*found[:0:-1], unsure, found[0])
+
+
+def _pale(colour: str) -> str:
+    """A part of a colour in white."""
+    return to_hex(tuple(1.0 - PALE * (1.0 - np.array(to_rgb(colour)))))
 
 
 def _between(part: float) -> str:

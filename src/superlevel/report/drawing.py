@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,16 +18,19 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
 from superlevel.arrays import Array, Indices
+from superlevel.numerals import written
 from superlevel.report.campaign import Campaign
 from superlevel.report.cells import Grid, Plane, as_plane, outline, rectangles, ticks
-from superlevel.report.classes import Class, drawn
+from superlevel.report.classes import Class, drawn, shaded
 
 RANKED = 200  # points of a ranking: more would be thinner than a line
 WIDTH = 5.4  # of the plot, in inches
 LARGEST = 170.0  # area of the dot of the point that was measured most, in squares of 1/72 inch
 
+UNIT = re.compile(r"[(\[]\s*([^()\[\]]+?)\s*[)\]]\s*$")  # of a coordinate: "east (m)", "north [km]"
 MEASURED = "#141414"
 NEXT = "#8a0f4f"
 DOT: dict[str, Any] = {"edgecolor": "white", "linewidth": 0.6, "zorder": 3, "clip_on": False}
@@ -54,11 +59,11 @@ def _draw_map(campaign: Campaign) -> Figure:
     plane = as_plane(campaign.positions)
     figure = Figure(figsize=(WIDTH + 2.5, WIDTH * plane.tallness + 0.9), layout="constrained")
     axes = figure.subplots()
-    fill(axes, plane.cells, drawn(campaign))
+    fill(axes, plane.cells, shaded(campaign))
     handles = _label_handles(campaign)
     crossed = () if plane.grid is None else _draw_levels(axes, plane.grid, campaign)
     if crossed:
-        which = f"level{'s' * (len(crossed) > 1)} {', '.join(f'{level:.4g}' for level in crossed)}"
+        which = f"level{'s' * (len(crossed) > 1)} {', '.join(_level(campaign, level) for level in crossed)}"
         handles.append(Line2D([], [], color="black", linewidth=1.1, label=f"mean at the {which}"))
     spacing = plane.spacing(WIDTH)
     handles += _draw_measured(axes, campaign, campaign.positions, spacing=spacing)
@@ -69,8 +74,47 @@ def _draw_map(campaign: Campaign) -> Figure:
     mark_axes((axes.xaxis, axes.yaxis), campaign)
     _finish(figure, campaign, handles)
     if plane.alike:
+        draw_scale(axes, plane, campaign.names)
         fit(figure, [axes], plane.tallness)
     return figure
+
+
+def draw_scale(axes: Axes, plane: Plane, names: Sequence[str]) -> None:
+    """A bar of a round length, above the map, with the unit that both coordinates have in their names."""
+    first, _ = plane.limits
+    length = round_length(0.25 * float(first[1] - first[0]))
+    units = {found[1] if (found := UNIT.search(name)) else "" for name in names}
+    unit = units.pop() if len(units) == 1 else ""
+    label = as_line(f"{written(length)} {unit}".rstrip(), 20)
+    bar = AnchoredSizeBar(
+        axes.transData,
+        length,
+        label,
+        "lower right",
+        pad=0.2,
+        borderpad=0.0,
+        sep=2,
+        frameon=False,
+        label_top=True,
+        fontproperties=FontProperties(size=9),
+        bbox_to_anchor=(1.0, 1.0),
+        bbox_transform=axes.transAxes,
+    )
+    axes.add_artist(bar)
+
+
+def round_length(most: float) -> float:
+    """The largest of 1, 2, 5, 10, 20, ... times a power of ten that is not more than this.
+
+    >>> round_length(0.26), round_length(7.0), round_length(1999.0)
+    (0.2, 5.0, 1000.0)
+    """
+    power = math.floor(math.log10(most))
+    return next(float(f"{digit}e{power}") for digit in (5, 2, 1) if float(f"{digit}e{power}") <= most)
+
+
+def _level(campaign: Campaign, level: float) -> str:
+    return f"{written(level)} {campaign.unit}".rstrip()
 
 
 def frame_map(axes: Axes, plane: Plane, points: Array) -> None:
@@ -149,12 +193,12 @@ def _draw_along(
         handles += draw_elsewhere(axes, campaign, there)
     places[chosen, 1] = 1.6
     handles += _draw_next(strip, campaign, places, marker="d")
-    fill(strip, rectangles(sides, np.tile([0.0, 0.9], (len(at), 1))), drawn(campaign), chosen)
+    fill(strip, rectangles(sides, np.tile([0.0, 0.9], (len(at), 1))), shaded(campaign), chosen)
     axes.set_xlim(sides.min(), sides.max())
     axes.tick_params(labelbottom=False)
     strip.set(ylim=(0.0, 2.2 if campaign.next.size else 0.9), yticks=[])
     strip.spines[["left", "top", "right"]].set_visible(False)
-    name_axes(axes, "", "f")
+    name_axes(axes, "", f"f ({campaign.unit})" if campaign.unit else "f")
     name_axes(strip, name, "")
     _finish(figure, campaign, handles)
     return figure
@@ -171,11 +215,13 @@ def _draw_known(axes: Axes, campaign: Campaign, chosen: Indices, at: Array, side
         if sides is None:
             lines.append(axes.fill_between(at, lower, upper, fc="0.91", ec="0.55", lw=0.8, label="interval"))
         else:
-            fill(axes, rectangles(sides, np.column_stack([lower, upper])), drawn(campaign), chosen)
+            fill(axes, rectangles(sides, np.column_stack([lower, upper])), shaded(campaign), chosen)
     if campaign.mean is not None:
         lines += axes.plot(at, campaign.mean[chosen], "-" if len(at) > 1 else "_", color="0.15", lw=1.3, label="mean")
     for level in campaign.levels:
-        lines.append(axes.axhline(level, color="black", lw=1.1, ls=(0, (5, 2)), label=f"level {level:.4g}"))
+        lines.append(
+            axes.axhline(level, color="black", lw=1.1, ls=(0, (5, 2)), label=f"level {_level(campaign, level)}")
+        )
     return lines
 
 
@@ -245,7 +291,7 @@ def fill(axes: Axes, cells: Array, groups: Sequence[Class], chosen: Indices | No
 
 
 def _label_handles(campaign: Campaign) -> list[Artist]:
-    return [Patch(label=f"{group.name} ({group.size:,})", **group.look(outlined=True)) for group in drawn(campaign)]
+    return [Patch(label=f"{group.name} ({group.size:,})", **group.look(outlined=True)) for group in shaded(campaign)]
 
 
 def _draw_measured(axes: Axes, campaign: Campaign, places: Array, *, spacing: float) -> list[Artist]:
@@ -318,7 +364,7 @@ def mark_axes(axes: Sequence[Axis], campaign: Campaign) -> None:
 
 def _finish(figure: Figure, campaign: Campaign, handles: Sequence[Artist]) -> None:
     """Title and legend, both outside of the data."""
-    figure.suptitle(as_line(f"{campaign.name}: {campaign.question}", 60), fontsize=11.5, parse_math=False)
+    figure.suptitle(as_line(campaign.title, 60), fontsize=11.5, parse_math=False)
     if handles:
         figure.legend(handles=handles, loc="outside right center", fontsize=9, frameon=False, labelspacing=0.75)
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from superlevel.numerals import written
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -36,7 +38,7 @@ def number(value: object) -> Numeral:
         case None:
             return Numeral()
         case float():
-            return Numeral(f"{value:.6g}")
+            return Numeral(written(value))
     return Numeral(f"{value:,}")
 
 

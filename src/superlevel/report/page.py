@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from math import ceil, log10
 
 import numpy as np
 
 from superlevel.arrays import Indices
 from superlevel.outputs import GENERATOR
 from superlevel.report.audits import audit_section
-from superlevel.report.campaign import CHECK, UNDECIDED_CLASS, Campaign, Reason, headings, rows
+from superlevel.report.campaign import CHECK, REPEAT, UNDECIDED_CLASS, Campaign, Reason, headings, rows
 from superlevel.report.classes import drawn
 from superlevel.report.decided import stopping_section
 from superlevel.report.drawing import draw
 from superlevel.report.markup import Label, Numeral, number, picture, section, several, table, text
+from superlevel.report.places import SHOWN, Places
 from superlevel.report.probabilities import probability_figure
 from superlevel.report.progress import progress_section
 from superlevel.report.reliability_diagram import reliability_section
-from superlevel.scales import Cell
 
 POINTS = 500  # lines of the table of points, at most
 SUGGESTED = 60  # lines of the next batch, at most
 SERVED = 3  # points that a reason names, at most
-SHOWN = 6  # coordinates of a point, at most
 
 STYLE = """
 :root { color-scheme: light; }
@@ -37,6 +33,10 @@ h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; border-bottom: 1px solid #999; br
 h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; break-after: avoid; }
 p { margin: .4rem 0; }
 .question { font-size: 1.15rem; color: #444; overflow-wrap: anywhere; }
+.summary { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1rem; margin: 1rem 0; padding: .8rem 1rem;
+  border: 1px solid #999; break-inside: avoid; }
+.summary dt { font-weight: 600; }
+.summary dd { margin: 0; overflow-wrap: anywhere; }
 .counts { font-size: 1.05rem; font-weight: 600; }
 .doubts { border: 2px solid #1a1a1a; border-left-width: .6rem; padding: .5rem 1rem; margin: 1rem 0; }
 .doubts ul { margin: .2rem 0; padding-left: 1.2rem; }
@@ -69,6 +69,7 @@ def page(campaign: Campaign, statement: Sequence[tuple[str, str, str]] = ()) -> 
     parts = [
         f"<header><h1>{text(campaign.name)}</h1>",
         f'<p class="question">{text(campaign.question)}</p></header>',
+        _summary(campaign.summary),
         f'<p class="counts">{text(_counts(campaign))}</p>',
         _doubts(campaign.doubts),
         f'<figure class="drawn">{picture(draw(campaign), alt=_alt(campaign))}</figure>',
@@ -96,35 +97,6 @@ def page(campaign: Campaign, statement: Sequence[tuple[str, str, str]] = ()) -> 
 # --- words
 
 
-@dataclass(frozen=True)
-class _Places:
-    """Points by their coordinates, or the first of these, to a thousandth of their extent or better."""
-
-    campaign: Campaign
-
-    @cached_property
-    def decimals(self) -> list[int | None]:
-        """How many, or None for what is better written with an exponent."""
-        extents = np.ptp(self.campaign.points[:, :SHOWN], axis=0).tolist()
-        return [max(0, 4 - ceil(log10(extent))) if 1e-6 < extent < 1e9 else None for extent in extents]
-
-    def numbers(self, point: int) -> list[str]:
-        cells = self.campaign.coordinates.cells(self.campaign.points[point].tolist())[:SHOWN]
-        return [self._word(cell, places) for cell, places in zip(cells, self.decimals, strict=True)]
-
-    def _word(self, cell: Cell, places: int | None) -> str:
-        if isinstance(cell, str):
-            return cell
-        return number(cell) if places is None else Numeral(np.format_float_positional(float(cell), places, trim="-"))
-
-    def of(self, point: int) -> str:
-        return self.listing(self.numbers(point))
-
-    def listing(self, words: Sequence[str]) -> str:
-        """Something of every coordinate that is shown, with a sign that there are more."""
-        return f"({', '.join([*words[:SHOWN], *['…'] * (len(self.campaign.names) > SHOWN)])})"
-
-
 def _counts(campaign: Campaign) -> str:
     samples, measured = int(campaign.counts.sum()), int((campaign.counts > 0).sum())
     classes = ", ".join(f"{group.size:,} {group.name}" for group in drawn(campaign))
@@ -132,6 +104,12 @@ def _counts(campaign: Campaign) -> str:
     told = f"{told}, {several(samples, 'measurement')}" + f" at {measured:,} of them" * (measured > 0)
     there = campaign.elsewhere
     return told if there is None else f"{told}, {several(int(there.counts.sum()), 'measurement')} elsewhere"
+
+
+def _summary(lines: Iterable[tuple[str, str]]) -> str:
+    """The campaign in a few lines, for whoever pays."""
+    listed = "".join(f"<dt>{text(name)}</dt><dd>{text(sentence)}</dd>" for name, sentence in lines)
+    return f'<dl class="summary">{listed}</dl>' if listed else ""
 
 
 def _alt(campaign: Campaign) -> str:
@@ -153,7 +131,7 @@ def _suggested(campaign: Campaign) -> str:
     """The open tickets, first those that have a reason."""
     if campaign.next.size == 0:
         return "<p>No ticket is open.</p>"
-    places, without = _Places(campaign), Counter(campaign.next.tolist())
+    places, without = Places(points=campaign.points, coordinates=campaign.coordinates), Counter(campaign.next.tolist())
     without.subtract(reason.point for reason in campaign.reasons)
     lines = [(Numeral(reason.ticket), reason.point, _why(places, reason)) for reason in campaign.reasons]
     lines += [
@@ -167,14 +145,14 @@ def _suggested(campaign: Campaign) -> str:
     return listed + (f"<p>{left:,} more lines are left out.</p>" if left > 0 else "")
 
 
-def _why(places: _Places, reason: Reason) -> str:
+def _why(places: Places, reason: Reason) -> str:
     if reason.check:
         return CHECK
     served = [
         f"{'itself' if point == reason.point else places.of(point)} by {_share(share)}"
         for point, share in reason.serves[:SERVED]
     ]
-    return f"serves {', '.join(served)}" if served else ""
+    return "; ".join([*[REPEAT] * reason.repeat, *[f"serves {', '.join(served)}"] * bool(served)])
 
 
 def _share(share: float) -> str:
@@ -185,7 +163,11 @@ def _share(share: float) -> str:
 
 
 def _points(campaign: Campaign) -> str:
-    places, lines, columns = _Places(campaign), rows(campaign), (*campaign.columns, "decided")
+    places, lines, columns = (
+        Places(points=campaign.points, coordinates=campaign.coordinates),
+        rows(campaign),
+        (*campaign.columns, "decided"),
+    )
     when = [-1] * len(lines) if campaign.stopping is None else campaign.stopping.decided.tolist()
     lines = [line | {"decided": None if then < 0 else then} for line, then in zip(lines, when, strict=True)]
     names = [name for name in columns if any(line[name] is not None for line in lines)]
@@ -200,7 +182,7 @@ def _points(campaign: Campaign) -> str:
     faces = {group.name: group.face for group in drawn(campaign)}
     for line in lines:
         line["label"] = Label(line["label"], faces[str(line["label"])])
-    cells = [[at, *places.numbers(at), *(lines[at][name] for name in names)] for at in shown.tolist()]
+    cells = [[at, *map(Numeral, places.numbers(at)), *(lines[at][name] for name in names)] for at in shown.tolist()]
     return note + table(("point", *headings(campaign.names, columns)[:SHOWN], *names), cells)
 
 

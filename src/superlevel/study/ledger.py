@@ -136,6 +136,15 @@ class Ledger:
         audits = [place for place, item in enumerate(self.askings) if item.audits]
         return self.open[~np.isin(self.asking[self.open - 1], audits)]
 
+    @cached_property
+    def repeats(self) -> Mask:
+        """(T,) the tickets at whose point an earlier one was measured, or waits for its result."""
+        counting = np.flatnonzero((self.fate == Fate.MEASURED) | (self.fate == Fate.OPEN))
+        points, first = np.unique(self.point[counting], return_index=True)
+        earliest = np.full(self.n, len(self.point), dtype=np.int64)
+        earliest[points] = counting[first]
+        return frozen(np.arange(len(self.point)) > earliest[self.point])
+
     def asked(self, ticket: int) -> Asked:
         """The plan of a ticket that somebody planned."""
         return self.askings[int(self.asking[ticket - 1])].asked

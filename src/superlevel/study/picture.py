@@ -7,26 +7,30 @@ from itertools import pairwise
 
 import numpy as np
 
-from superlevel.arrays import Array, Labels
-from superlevel.goals import UNDECIDED, classes, decided
+from superlevel.arrays import Labels
+from superlevel.goals import UNDECIDED, decided
 from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Elsewhere, Reason
 from superlevel.study.assumptions import assumptions
-from superlevel.study.audit_summary import summary
+from superlevel.study.audit_summary import summary as audit_summary
 from superlevel.study.auditing import accuracy
+from superlevel.study.chances import chances, likelier
 from superlevel.study.reliability import reliability
 from superlevel.study.replay import Knowledge, as_labels
 from superlevel.study.stopping import stopping
+from superlevel.study.summary import summary
 
 EXPLAINED = 50  # open tickets, at most
 SERVED = 3  # points that each of them names
 
 
-def campaign(name: str, known: Knowledge) -> Campaign:
-    """Everything that is shown."""
+def campaign(name: str, known: Knowledge, unit: str = "") -> Campaign:
+    """Everything that is shown; ``unit`` is that of the measured values."""
     ledger, found = known.ledger, stopping(known)
     shown = Campaign(
         name=name,
         question=ledger.goal.question,
+        asked=ledger.goal.ask(ledger.n),
+        unit=unit,
         names=ledger.coordinates.names,
         scales=ledger.coordinates.scales,
         points=ledger.places,
@@ -46,12 +50,14 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         progress=progress(known),
         revisions=revisions(known),
         stopping=found,
-        likelier=None if known.estimate is None else classes(known.method.guess(known.state))[0],
+        likelier=likelier(known),
         chances=chances(known),
         reliability=reliability(ledger),
-        audits=tuple(summary(each) for each in accuracy(ledger)),
+        audits=tuple(audit_summary(each) for each in accuracy(ledger)),
+        summary=summary(known),
     )
-    return replace(shown, facts=(*shown.facts, *_expected(shown)))
+    ahead = () if known.outlook is None else known.outlook.rows
+    return replace(shown, facts=(*shown.facts, *_expected(shown), *ahead))
 
 
 def _elsewhere(known: Knowledge) -> Elsewhere | None:
@@ -61,12 +67,6 @@ def _elsewhere(known: Knowledge) -> Elsewhere | None:
     if not there.any():
         return None
     return Elsewhere(points=known.ledger.elsewhere[there], counts=counts[there], averages=averages[there])
-
-
-def chances(known: Knowledge) -> Array | None:
-    """(k, n) the probability of being above each level; None where there is no model of f."""
-    found = [known.state.belief.probability(level) for level in known.levels]
-    return None if not found or any(each is None for each in found) else np.array(found)
 
 
 def _expected(shown: Campaign) -> list[tuple[str, str]]:
@@ -94,6 +94,7 @@ def reasons(known: Knowledge) -> tuple[Reason, ...]:
             point=int(point),
             serves=tuple((int(y), float(row[y])) for y in chosen if row[y] > 0),
             check=int(point) in known.ledger.asked(int(ticket)).checks,
+            repeat=bool(known.ledger.repeats[ticket - 1]),
         )
         for ticket, point, row, chosen in zip(tickets, points, shares, best, strict=True)
     )

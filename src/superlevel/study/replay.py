@@ -35,6 +35,7 @@ from superlevel.study import designs, forecasts, rounds
 from superlevel.study.configuration import problem_of
 from superlevel.study.events import Asked, Created, Fit
 from superlevel.study.ledger import Fate, Ledger
+from superlevel.study.outlook import Outlook, foreseen
 from superlevel.study.rounds import Round
 
 SIGNS = {ABOVE: "+", UNDECIDED: "?", BELOW: "-"}
@@ -77,6 +78,11 @@ class Knowledge:
             for finding in found:
                 latest[finding.assumption].append(finding)
         return tuple(finding for listed in latest.values() for finding in listed)
+
+    @cached_property
+    def outlook(self) -> Outlook | None:
+        """How many labels are expected to be wrong, now and later; None without a model of f."""
+        return foreseen(self)
 
     @property
     def estimate(self) -> Array | None:

@@ -14,6 +14,7 @@ from superlevel.kernels import phrase
 from superlevel.study.events import REST, ROUND
 from superlevel.study.heads import head_of
 from superlevel.study.ledger import Asking, Fate, Ledger
+from superlevel.study.outlook import Outlook
 from superlevel.study.storage.protocol import Lease, Note
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ class Reading(BaseModel):
     """What was estimated, and what came out, in words."""
     tested: str = ""
     """What came of these tests, in a sentence."""
+    outlook: Outlook | None = None
+    """How many labels are expected to be wrong, now and later; None without a model of f, or where it was not computed.
+    """
 
 
 class Status(BaseModel):
@@ -93,6 +97,9 @@ class Status(BaseModel):
     contradicted: bool
     """Whether that is because the measurements contradict what is assumed; the doubts say which."""
     closed: bool
+    outlook: Outlook | None
+    """How many labels are expected to be wrong, now and later; None without a model of f, or where it was not computed.
+    """
     next: str
     """What to do now."""
     doubts: tuple[str, ...]
@@ -113,6 +120,7 @@ def reading(known: Knowledge) -> Reading:
         doubts=known.doubts,
         estimated=dict(known.state.belief.estimated),
         tested=_tested(known),
+        outlook=known.outlook,
     )
 
 
@@ -189,12 +197,14 @@ def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Rea
         stop=known.stop,
         contradicted=known.contradicted,
         closed=ledger.closed is not None,
-        next=_next(ledger, known, fates[Fate.OPEN]),
+        outlook=known.outlook,
+        next=next_step(ledger, known, fates[Fate.OPEN]),
         doubts=known.doubts,
     )
 
 
-def _next(ledger: Ledger, known: Reading, open_tickets: int) -> str:
+def next_step(ledger: Ledger, known: Reading, open_tickets: int) -> str:
+    """What to do now, in words."""
     if known.contradicted:
         return WAY_OUT
     if ledger.closed is not None:

@@ -469,21 +469,21 @@ class Study:
         self._read_on()
         return reasons(self.knowledge)
 
-    def campaign(self) -> Campaign:
-        """Everything that a picture or a page shows."""
+    def campaign(self, *, unit: str = "") -> Campaign:
+        """Everything that a picture or a page shows; ``unit`` is that of the measured values, as people write it."""
         from superlevel.study.picture import campaign  # noqa: PLC0415
 
         self._read_on()
-        return campaign(self._name, self.knowledge)
+        return campaign(self._name, self.knowledge, unit)
 
-    def report(self, path: str | Path | None = None) -> Path:
+    def report(self, path: str | Path | None = None, *, unit: str = "") -> Path:
         """Write one self-contained HTML page, NAME.html: map, decisions, next batch and why, and what is claimed."""
         from superlevel.report.page import page  # noqa: PLC0415
 
         written = Path(f"{file_name(self._name)}.html" if path is None else path)
         self.refresh().labels.any()  # they are cached, and verified below
         statement = self.verify().statement
-        text = page(self.campaign(), statement)
+        text = page(self.campaign(unit=unit), statement)
         with replacing("path", written) as beside:
             beside.write_text(text, encoding="utf-8")
         return written

@@ -244,6 +244,8 @@ def _kept(entries: list[Entry], makers: Methods, beside: Beside, strange: Faults
         return []
     known = know(fold(entries[: reading.entries]), makers)
     wrong = _mislabelled(known, reading, "the cached labels")
+    if reading.outlook is not None and not reading.outlook.agrees(known.outlook):
+        wrong.append("the cached forecast of wrong labels is not what the log says")
     finding = wrong[0] if wrong else f"of {reading.entries:,} entries, as the log has them"
     return [_check("cached labels", finding, not wrong)]
 

@@ -16,13 +16,15 @@ from superlevel.arrays import Array
 from superlevel.audits import Stratum
 from superlevel.findings import Verdict
 from superlevel.goals import classes
+from superlevel.numerals import written
 from superlevel.report.reliability import Reliability
 from superlevel.scales import Cell
 from superlevel.study import status
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.auditing import Accuracy, accuracy
+from superlevel.study.chances import chances, likelier
 from superlevel.study.ledger import Ledger
-from superlevel.study.picture import chances, progress, reasons
+from superlevel.study.picture import progress, reasons
 from superlevel.study.reliability import reliability
 from superlevel.study.replay import Knowledge
 from superlevel.study.status import Status
@@ -50,6 +52,8 @@ class OpenTicket(_Record):
     """The undecided points that it serves most, and the share of each one's variance that it removes."""
     check: bool
     """Whether it was drawn at random, to check the model where it is sure."""
+    repeat: bool = False
+    """Whether its point was measured before, or is being measured."""
 
 
 class Found(_Record):
@@ -158,7 +162,7 @@ class StudyView(_Record):
 
         columns = self.points.model_dump(exclude={"coordinates", "probability"}, exclude_none=True)
         for level, above in zip(self.levels, self.points.probability or [], strict=False):
-            columns[f"probability above {level:g}"] = above
+            columns[f"probability above {written(level)}"] = above
         frame = pd.DataFrame(self.points.coordinates, columns=list(self.names))
         return pd.concat([frame, pd.DataFrame(columns)], axis=1)
 
@@ -234,10 +238,8 @@ def _points(known: Knowledge) -> Points:
 
 
 def _likelier(known: Knowledge) -> list[str] | None:
-    if known.estimate is None:
-        return None
-    likelier, _ = classes(known.method.guess(known.state))
-    return [known.ledger.goal.groups[c] for c in likelier.tolist()]
+    named = likelier(known)
+    return None if named is None else [known.ledger.goal.groups[c] for c in named.tolist()]
 
 
 def _probabilities(known: Knowledge) -> list[list[float]] | None:
@@ -258,6 +260,7 @@ def _tickets(known: Knowledge, leases: Mapping[int, Lease | None]) -> tuple[Open
                 until=None if lease is None else lease.until,
                 serves=() if reason is None else reason.serves,
                 check=reason is not None and reason.check,
+                repeat=bool(known.ledger.repeats[ticket - 1]),
             )
         )
     return tuple(found)

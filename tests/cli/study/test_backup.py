@@ -86,9 +86,9 @@ def test_backups_and_restores_answer_in_json_and_refuse_in_one_sentence(terminal
     for words, said in [
         (("backup", "--to", "a.db"), "--to is"),
         (("backup", "--to", "superlevel.db", "--force"), "which is the store itself"),
-        (("backup", "sky", "--to", "c.db"), "name is 'sky'"),
+        (("backup", "sky", "--to", "c.db"), "NAME is 'sky'"),
         (("restore", "none.db"), "FILE is 'none.db', which is no file"),
-        (("restore", "a.db", "sky"), "name is 'sky'"),
+        (("restore", "a.db", "sky"), "NAME is 'sky'"),
     ]:
         ran = terminal("study", *words)
         assert ran.code == 2, words

@@ -54,7 +54,7 @@ def test_a_closed_study_keeps_its_labels_and_suggests_nothing(measured: Terminal
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        (("correct", "harbour", 99, "3.5", "--reason", "x"), "ticket is 99: there are tickets 1 to 10"),
+        (("correct", "harbour", 99, "3.5", "--reason", "x"), "TICKET is 99: there are tickets 1 to 10"),
         (("correct", "harbour", 1, "3,5", "--reason", "x"), "VALUE is '3,5': write 3.5 with a decimal point"),
         (("correct", "harbour", 1, "-3,5", "--reason", "x"), "VALUE is '-3,5': write -3.5 with a decimal point"),
         (("correct", "harbour", 1, "nan", "--reason", "x"), "VALUE is nan: give a finite number"),
@@ -62,7 +62,7 @@ def test_a_closed_study_keeps_its_labels_and_suggests_nothing(measured: Terminal
         (("correct", "harbour", 1, "1_0", "--reason", "x"), "VALUE is '1_0': give a number with a decimal point"),
         (("correct", "harbour", 1, "1", "--noise", "-1", "--reason", "x"), "noise is -1.0: give a number >= 0"),
         (("correct", "harbour", 1, "3.5"), "--reason"),
-        (("withdraw", "harbour", 0, "--reason", "x"), "ticket is 0: there are tickets 1 to 10"),
+        (("withdraw", "harbour", 0, "--reason", "x"), "TICKET is 0: there are tickets 1 to 10"),
         (("withdraw", "harbour", "--reason", "x"), "TICKET"),
         (("withdraw", "harbour", 1), "--reason"),
     ],

@@ -162,7 +162,7 @@ def test_a_name_is_taken_once(terminal: Terminal) -> None:
     terminal.created()
     ran = terminal("study", "create", "harbour", "--points", "points.csv", *GIVEN)
     assert ran.code == 2
-    assert "name is 'harbour', which is taken" in ran.err
+    assert "NAME is 'harbour', which is taken" in ran.err
     assert terminal.entries() == 1
 
 

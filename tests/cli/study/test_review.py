@@ -61,7 +61,7 @@ def test_a_name_that_commands_would_take_for_an_option_is_refused(terminal: Term
     write_points(terminal.folder / "points.csv")
     ran = terminal("study", "create", "--points", "points.csv", *GIVEN, "--", "-n")
     assert ran.code == 2
-    assert "name is '-n': begin it with a letter" in ran.err
+    assert "NAME is '-n': begin it with a letter" in ran.err
 
 
 def test_a_method_that_there_is_not_is_named_as_the_option_that_it_is(terminal: Terminal) -> None:

@@ -94,7 +94,7 @@ def test_a_study_that_is_not_there_is_a_sentence_with_those_that_are(terminal: T
     terminal.measured(0)
     ran = terminal("study", "status", "harbor")
     assert ran.code == 2
-    assert "name is 'harbor': give the name of a study that is there: 'harbour'" in ran.err
+    assert "NAME is 'harbor': give the name of a study that is there: 'harbour'" in ran.err
 
 
 def test_a_damaged_log_is_exit_code_3(terminal: Terminal) -> None:
@@ -111,3 +111,31 @@ def test_a_file_that_is_no_store_is_exit_code_3(terminal: Terminal) -> None:
     ran = terminal("study", "list")
     assert ran.code == 3
     assert "is not a SQLite database" in ran.err
+
+
+def test_it_says_how_many_labels_are_expected_to_be_wrong_now_and_later(terminal: Terminal) -> None:
+    terminal.measured()
+    shown = terminal.study("status", "harbour")
+    assert "expected wrong" in shown
+    assert "until 1 % wrong" in shown
+    found = terminal.data("study", "status", "harbour")["outlook"]
+    assert [each["more"] for each in found["expected"]] == [0, 50, 100]
+    study = Study.open(URL, "harbour")
+    table = study.to_frame()["probability above 20"]
+    assert found["expected"][0]["wrong"] == pytest.approx(float(np.minimum(table, 1 - table).sum()))
+    for each in found["expected"]:
+        assert 0 <= each["low"] <= each["wrong"] <= each["high"] <= 36
+    terminal.study("plot", "harbour")
+    assert (terminal.folder / "harbour.png").stat().st_size > 1000
+    terminal.study("report", "harbour", "--unit", "m")
+    page = (terminal.folder / "harbour.html").read_text(encoding="utf-8")
+    for line in ("Result", "How sure", "Cost so far", "What is left", "What to do next"):
+        assert f"<dt>{line}</dt><dd>" in page
+    assert "10 measurements at 10 points." in page
+
+
+def test_a_confidence_without_a_model_makes_no_forecast(terminal: Terminal) -> None:
+    terminal.created("harbour", *GIVEN, "--norm", 3)
+    terminal.batch()
+    assert terminal.data("study", "status", "harbour")["outlook"] is None
+    assert "expected wrong" not in terminal.study("status", "harbour")

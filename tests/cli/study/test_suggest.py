@@ -150,7 +150,7 @@ def test_names_are_shown_as_they_are(terminal: Terminal) -> None:
     [
         (("-n", 0), "-n is 0: give a whole number >= 1"),
         (("--lease", -1), "--lease is -1.0: give a number > 0"),
-        (("--worker", " "), "worker is ' ': give a name"),
+        (("--worker", " "), "--worker is ' ': give a name"),
     ],
 )
 def test_nonsense_is_a_sentence(terminal: Terminal, options: tuple[object, ...], sentence: str) -> None:

@@ -8,9 +8,9 @@ from inspect import getdoc
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
-from superlevel.cli.study.common import Verb
+from superlevel.cli.commands import Group, Verb
 
 _FILE = {"list": "list_"}  # where that is not the verb's own name
 VERBS = (
@@ -20,7 +20,7 @@ VERBS = (
 _SETTINGS = {"correct": {"ignore_unknown_options": True}}  # a value may be -3.5
 
 
-class Verbs(TyperGroup):
+class Verbs(Group):
     """Commands that are read when they are needed: the options of all of them take as long as everything before."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from typer.core import TyperCommand
 
 from superlevel import outputs
 from superlevel.arrays import as_number
-from superlevel.errors import InputError, SuperlevelError
+from superlevel.cli import commands
+from superlevel.errors import InputError
 from superlevel.files import file_name
 from superlevel.tables import comma_remedy
 
@@ -34,8 +32,8 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = "sqlite:///superlevel.db"
 VARIABLE = "SUPERLEVEL_STORE"
+CLOSED_PIPE = commands.CLOSED_PIPE
 MOST_HOURS = 8e5  # of a lease, ninety years: calendars end
-CLOSED_PIPE = 141  # what shells make of SIGPIPE
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The study.", show_default=False)]
 Store = Annotated[
@@ -70,19 +68,10 @@ Sign = Annotated[
         show_default=False,
     ),
 ]
+Unit = Annotated[
+    str, typer.Option("--unit", metavar="TEXT", help="Unit of the measured values: m, mg/kg.", show_default=False)
+]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the log keeps it.", show_default=False)]
-
-
-class Verb(TyperCommand):
-    """A command that says what is wrong as JSON too, where JSON was asked for."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except SuperlevelError as error:
-            if ctx.params.get("as_json"):
-                answer({"error": str(error)})
-            raise
 
 
 # ---------------------------------------------------------------------------------------- words
@@ -94,7 +83,7 @@ class Screen(Console):
     def on_broken_pipe(self) -> NoReturn:
         """`head` has seen enough."""
         self.quiet = True
-        _let_go(self.file.fileno())
+        commands.let_go(self.file.fileno())
 
 
 def screen(as_json: bool = False) -> Screen:
@@ -102,29 +91,18 @@ def screen(as_json: bool = False) -> Screen:
     return Screen(stderr=as_json)
 
 
-def _let_go(stream: int) -> NoReturn:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)  # or Python would complain when it flushes at its end
-    raise SystemExit(CLOSED_PIPE)
-
-
 def say(console: Console, sentence: str) -> None:
     """As it is: a name may hold anything, brackets too, and is copied in one piece."""
     console.print(_printable(sentence), markup=False, highlight=False, soft_wrap=True)
+
+
+answer = commands.answer
 
 
 def say_lines(console: Console, lines: Iterable[str]) -> None:
     """One after the other."""
     for line in lines:
         say(console, line)
-
-
-def answer(document: Mapping[str, Any]) -> None:
-    """The one document on stdout."""
-    try:
-        sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _let_go(sys.stdout.fileno())
 
 
 @contextmanager

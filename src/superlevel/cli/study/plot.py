@@ -9,7 +9,7 @@ import typer
 
 from superlevel.cli.study import common
 from superlevel.errors import InputError
-from superlevel.files import replacing
+from superlevel.files import file_name, replacing
 from superlevel.outputs import metadata
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 def run(
     name: common.Name,
     *,
-    out: Annotated[Path, typer.Option(help="Picture to write: .png, .pdf or .svg.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Picture to write: .png, .pdf or .svg. Default: NAME.png.", show_default=False),
+    ] = None,
     probability: Annotated[
         bool,
         typer.Option(
@@ -29,6 +32,7 @@ def run(
             "labels. The confidences ridge and rips have no model of f, and so no probabilities.",
         ),
     ] = False,
+    unit: common.Unit = "",
     force: common.Force = False,
     store: common.Store = common.DEFAULT_STORE,
 ) -> None:
@@ -38,19 +42,20 @@ def run(
 
     Example: superlevel study plot harbour --out harbour.png
     """
-    common.check_writable("--out", out, suffixes=(".png", ".pdf", ".svg"), force=force)
+    picture = Path(f"{file_name(name)}.png") if out is None else out
+    common.check_writable("--out", picture, suffixes=(".png", ".pdf", ".svg"), force=force)
     _, study = common.opened(store, name)
     with common.working("drawing"):
         from superlevel.report.drawing import draw  # noqa: PLC0415  slow to import, and --help needs none of it
         from superlevel.report.probabilities import draw_probabilities  # noqa: PLC0415
 
-        campaign = study.campaign()
+        campaign = study.campaign(unit=unit)
         if probability:
             _check_probabilities(study, campaign)
         figure = draw_probabilities(campaign) if probability else draw(campaign)
-        with replacing("--out", out, force=force) as beside:
-            figure.savefig(beside, dpi=150, bbox_inches="tight", metadata=metadata(out))
-    common.say(common.screen(), f"wrote {out}")
+        with replacing("--out", picture, force=force) as beside:
+            figure.savefig(beside, dpi=150, bbox_inches="tight", metadata=metadata(picture))
+    common.say(common.screen(), f"wrote {picture}")
 
 
 def _check_probabilities(study: Study, campaign: Campaign) -> None:

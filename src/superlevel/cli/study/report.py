@@ -15,6 +15,7 @@ def run(
     name: common.Name,
     *,
     out: Annotated[Path | None, typer.Option(help="Page to write. Default: NAME.html.", show_default=False)] = None,
+    unit: common.Unit = "",
     force: common.Force = False,
     store: common.Store = common.DEFAULT_STORE,
 ) -> None:
@@ -29,5 +30,5 @@ def run(
     _, study = common.opened(store, name)
     working = common.working("checking everything against the log, and drawing")
     with working, replacing("--out", page, force=force) as beside:
-        study.report(beside)
+        study.report(beside, unit=unit)
     common.say(common.screen(), f"wrote {page}")

@@ -62,6 +62,7 @@ def _rows(status: Status) -> list[tuple[str, str]]:
         measured += [f"{count:,} {word}"] * bool(count)
     return [
         ("decided", common.in_words(status.groups)),
+        *([] if status.outlook is None else status.outlook.rows),
         ("measurements", ", ".join(measured)),
         ("open tickets", f"{status.open:,} ({status.leased:,} reserved)"),
         ("method", status.method),

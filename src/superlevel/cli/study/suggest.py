@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,13 +19,12 @@ from superlevel.files import replacing
 
 if TYPE_CHECKING:
     from superlevel.report.campaign import Reason
-    from superlevel.scales import Cell
+    from superlevel.report.places import Places
     from superlevel.study.ledger import Ledger
     from superlevel.study.results import Ticket, Tickets
     from superlevel.study.study import Study
 
 SHOWN = 50  # tickets, which is as many as have a reason
-SHOWN_COORDINATES = 6
 FILLED = ("value", "noise", "status", "reason")
 WHY = "why here: the undecided points that it serves most, and by how much it shrinks the variance of each"
 
@@ -103,18 +102,21 @@ def run(
 
 
 def _show(console: Console, study: Study, tickets: Tickets, reasons: Mapping[int, Reason]) -> None:
+    from superlevel.report.places import SHOWN as COORDINATES  # noqa: PLC0415  slow to import
+    from superlevel.report.places import Places  # noqa: PLC0415
+
     created = study.ledger.created
     shown = tickets[:SHOWN]
-    names = created.names[:SHOWN_COORDINATES]
+    places = Places(points=study.ledger.places, coordinates=study.ledger.coordinates)
     rows = [
-        [str(ticket.number), *_numbers(study.ledger.cells(ticket.point)), _why(ticket, reasons, study.ledger)]
+        [str(ticket.number), *places.numbers(ticket.point), _why(ticket, reasons, study.ledger, places)]
         for ticket in shown
     ]
-    console.print(common.table(["ticket", *names, "why here"], rows))
+    console.print(common.table(["ticket", *created.names[:COORDINATES], "why here"], rows))
     if any(ticket.number in reasons for ticket in shown):
         common.say(console, WHY)
-    if len(created.names) > SHOWN_COORDINATES:
-        common.say(console, f"{len(created.names) - SHOWN_COORDINATES} more coordinates are in what --csv writes")
+    if len(created.names) > COORDINATES:
+        common.say(console, f"{len(created.names) - COORDINATES} more coordinates are in what --csv writes")
     if len(tickets) > SHOWN:
         common.say(console, f"and {len(tickets) - SHOWN:,} more: --csv writes them all")
 
@@ -130,23 +132,20 @@ def _remark(console: Console, study: Study, tickets: Tickets, mine: Collection[i
     common.say(console, f"reserved for you until {until:%Y-%m-%d %H:%M}; results are welcome later too")
 
 
-def _why(ticket: Ticket, reasons: Mapping[int, Reason], ledger: Ledger) -> str:
-    reason = reasons.get(ticket.number)
+def _why(ticket: Ticket, reasons: Mapping[int, Reason], ledger: Ledger, places: Places) -> str:
+    from superlevel.report.campaign import CHECK, REPEAT  # noqa: PLC0415  slow to import
+
+    reason, repeat = reasons.get(ticket.number), bool(ledger.repeats[ticket.number - 1])
     if reason is None:
-        return "pilot: far from the others" if ledger.asked(ticket.number).purpose == "pilot" else ""
+        if ledger.asked(ticket.number).purpose != "pilot":
+            return REPEAT if repeat else ""
+        return f"pilot: {REPEAT if repeat else 'far from the others'}"
     if reason.check:
-        from superlevel.report.campaign import CHECK  # noqa: PLC0415
-
         return CHECK
-    return ", ".join(
-        ("itself" if point == ticket.point else f"({', '.join(_numbers(ledger.cells(point), digits=4))})")
-        + f" {share:.0%}"
-        for point, share in reason.serves
-    )
-
-
-def _numbers(cells: Sequence[Cell], digits: int = 6) -> list[str]:
-    return [cell if isinstance(cell, str) else f"{cell:.{digits}g}" for cell in cells[:SHOWN_COORDINATES]]
+    served = [
+        f"{'itself' if point == ticket.point else places.of(point)} {share:.0%}" for point, share in reason.serves
+    ]
+    return ", ".join([*[REPEAT] * repeat, *served])
 
 
 def _as_data(ticket: Ticket, ledger: Ledger, reasons: Mapping[int, Reason], again: bool) -> dict[str, Any]:
@@ -157,6 +156,7 @@ def _as_data(ticket: Ticket, ledger: Ledger, reasons: Mapping[int, Reason], agai
         "coordinates": list(ledger.cells(ticket.point)),
         "until": datetime.fromtimestamp(ticket.until, UTC).isoformat(timespec="seconds"),
         "again": again,
+        "repeat": bool(ledger.repeats[ticket.number - 1]),
         "check": ticket.number in reasons and reasons[ticket.number].check,
         "why": [{"point": point, "coordinates": ledger.cells(point), "share": share} for point, share in served],
     }

@@ -1,0 +1,85 @@
+"""Points by their coordinates, in as many digits as tell each from every other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, log10
+
+import numpy as np
+
+from superlevel.arrays import Array
+from superlevel.coordinates import Coordinates
+from superlevel.scales import Cell
+
+SHOWN = 6  # coordinates of a point, at most
+FIRST = 4  # digits of the extent of a coordinate that are shown in any case
+EXACT = 17  # digits of any number
+POSITIONAL = 1e15  # numbers from here on have an exponent, and so have coordinates of a tiny extent
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Places:
+    """The points of a domain, as they are named in tables and sentences."""
+
+    points: Array
+    """(n, d)"""
+    coordinates: Coordinates
+    """What they are called, and what each may be."""
+
+    def numbers(self, point: int) -> list[str]:
+        """The coordinates of a point, or the first of them."""
+        cells = self.coordinates.cells(self.points[point].tolist())[:SHOWN]
+        return [_written(cell, digits) for cell, digits in zip(cells, self._digits, strict=True)]
+
+    def of(self, point: int) -> str:
+        """A point as a sentence names it: "(181240, 333100)"."""
+        return self.listing(self.numbers(point))
+
+    def listing(self, words: Sequence[str]) -> str:
+        """Something of every coordinate that is shown, with a sign that there are more."""
+        return f"({', '.join([*words[:SHOWN], *['…'] * (len(self.coordinates.names) > SHOWN)])})"
+
+    @cached_property
+    def _shown(self) -> Array:
+        return self.points[:, :SHOWN]
+
+    @cached_property
+    def _digits(self) -> list[tuple[bool, int]]:
+        """For each coordinate, whether it is written without an exponent, and how many decimals or digits it has.
+
+        Four digits of the extent at first. As long as two points that differ look the same, one more.
+        """
+        shown = self._shown
+        different = len(np.unique(shown, axis=0))
+        for more in range(EXACT):
+            digits = [_needed(column, more) for column in shown.T]
+            rounded = np.column_stack([_rounded(column, d) for column, d in zip(shown.T, digits, strict=True)])
+            if len(np.unique(rounded, axis=0)) == different:
+                return digits
+        return [(False, EXACT)] * shown.shape[1]
+
+
+def _needed(column: Array, more: int) -> tuple[bool, int]:
+    extent, largest = float(np.ptp(column)), float(np.abs(column).max())
+    if extent == 0.0:
+        return False, EXACT - 2
+    if largest < POSITIONAL and extent > 1e-6:
+        return True, max(0, FIRST - ceil(log10(extent)) + more)
+    return False, min(EXACT, FIRST + more + max(0, ceil(log10(largest)) - ceil(log10(extent))))
+
+
+def _rounded(column: Array, digits: tuple[bool, int]) -> Array:
+    positional, count = digits
+    if positional:
+        return np.round(column, count)
+    return np.array([float(f"{value:.{count}g}") for value in column.tolist()])
+
+
+def _written(cell: Cell, digits: tuple[bool, int]) -> str:
+    """A choice by its name, a number in its digits."""
+    positional, count = digits
+    if isinstance(cell, str):
+        return cell
+    return np.format_float_positional(float(cell), count, trim="-") if positional else f"{cell:.{count}g}"
