@@ -1,4 +1,4 @@
-"""The stories in docs/stories run as they stand: `python -m tests.stories` writes what their commands print, with times.
+"""The stories in docs/stories run as they stand: `python -m tests.stories` writes what they print, with times.
 
 A block ```console has commands after "$ "; each is followed by what it prints and by the line "took ... s". A block
 ```python file=NAME is written to a file that can be run. Any other block ```python runs, and what it prints is in the

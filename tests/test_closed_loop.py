@@ -19,9 +19,9 @@ from superlevel.study.ledger import Fate, Ledger
 BOX = {"temperature": (20, 80), "dose": sl.Log(1e-3, 1), "metal": sl.Choice("steel", "copper")}
 
 
-def hill(temperature: float, dose: float, metal: str) -> float:
+def hill(temperature: Any, dose: Any, metal: Any) -> float:
     away = ((temperature - 50) / 20) ** 2 + (math.log10(dose) + 1.5) ** 2
-    return math.exp(-away) + 0.2 * (metal == "steel")
+    return float(math.exp(-away) + 0.2 * (metal == "steel"))
 
 
 def smooth(x: float, y: float) -> float:

@@ -85,6 +85,15 @@ def test_the_page_about_backups_brings_the_results_in_again() -> None:
     assert names["study"].ledger.samples == 2
 
 
+def test_the_page_about_boxes_finds_what_is_above() -> None:
+    names = run_examples("docs/boxes.md")
+    domain, found, simulate = names["domain"], names["found"], names["simulate"]
+    truth = np.array([simulate(**domain.coordinates.named(place)) > 0.7 for place in domain.places])
+    assert ((found.guess > 0) == truth).mean() > 0.95
+    assert set(names["table"]["metal"]) == {"steel", "copper"}
+    assert found.study.ledger.n == 256 + 64
+
+
 def page(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 

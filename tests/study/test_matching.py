@@ -103,8 +103,8 @@ def test_one_point_is_located_or_the_nearest_is_named() -> None:
 
 
 def test_many_coordinates_are_cut_short() -> None:
-    assert shown(("a", "b"), np.array([1.0, 0.1])) == "a = 1.0, b = 0.1"
-    assert shown(tuple("abcde"), np.arange(5.0)) == "a = 0.0, b = 1.0, c = 2.0, d = 3.0, ..."
+    assert shown(("a", "b"), [1.0, 0.1]) == "a = 1.0, b = 0.1"
+    assert shown(tuple("abcde"), [0.0, 1.0, 2.0, 3.0, 4.0]) == "a = 0.0, b = 1.0, c = 2.0, d = 3.0, ..."
 
 
 def test_only_coordinates_that_are_not_exact_need_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
