@@ -111,7 +111,7 @@ class Domain:
 
     def with_kernel(self, kernel: Kernel | None) -> Domain:
         """The same places with another kernel."""
-        return Domain(self.points, kernel, names=self.names, elsewhere=self.elsewhere if len(self.elsewhere) else None)
+        return Domain(self.points, kernel, names=self.names, elsewhere=self.elsewhere)
 
     @property
     def dimension(self) -> int:
@@ -200,7 +200,7 @@ def _coordinates(values: Any, field: str = "points") -> tuple[Array, tuple[str, 
 
 def _further(values: Any, dimension: int) -> Array:
     """A read-only copy (m, d) of the places elsewhere, with no row where there are none."""
-    if values is None:
+    if values is None or (hasattr(values, "__len__") and not len(values)):
         return frozen(np.empty((0, dimension)))
     matrix, _ = _coordinates(values, "elsewhere")
     if matrix.shape[1] != dimension:

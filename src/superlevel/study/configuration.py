@@ -84,8 +84,7 @@ def problem_of(given: Created, fit: Fit | None, elsewhere: Array | None = None) 
     if fit is not None:
         kernel, left = fit.kernel, ()
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
-    further = None if elsewhere is None or not len(elsewhere) else elsewhere
-    domain = Domain(np.array(given.points), kernels.restore(kernel), names=given.names, elsewhere=further)
+    domain = Domain(np.array(given.points), kernels.restore(kernel), names=given.names, elsewhere=elsewhere)
     return Problem(domain, goal=goal_of(given), fit=left, transform=given.transform, **fields)
 
 
