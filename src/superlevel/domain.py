@@ -221,7 +221,10 @@ def _check_kernel(domain: Domain) -> None:
     eigenvalues = np.linalg.eigvalsh(block)
     if eigenvalues[0] < -_RTOL * np.abs(eigenvalues).max():
         got = f"{kernel!r} with an eigenvalue of {eigenvalues[0]:.3g} on {chosen.size} of the points"
-        raise InputError("kernel", got, "give a positive semi-definite kernel such as RBF, or change its parameters")
+        remedy = "give a positive semi-definite kernel such as RBF, or change its parameters"
+        if "ExpSineSquared" in repr(kernel) and domain.dimension > 1:  # no function of a distance in a plane comes back
+            remedy += "; periods are for one column, as in On(0, ExpSineSquared(...))"
+        raise InputError("kernel", got, remedy)
 
 
 def _check_roughness(kernel: Any) -> None:
