@@ -318,7 +318,7 @@ def negative(x: Any, y: Any) -> Any:
 def test_an_indefinite_kernel_is_named_with_its_eigenvalue(points: Any, kernel: Any) -> None:
     found = re.fullmatch(
         re.escape(f"kernel is {kernel!r} with an eigenvalue of ") + r"(\S+) on (\d+) of the points: "
-        r"give a positive semi-definite kernel such as RBF, or change its parameters(; periods are for one column, .*)?",
+        r"give a positive semi-definite kernel such as RBF, or change its parameters(; periods are for one col.*)?",
         sentence(points, kernel),
     )
     assert found is not None

@@ -9,6 +9,7 @@ from superlevel.domain import Domain
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.goals import Band, FractionOfMax, Goal, Levels, Threshold
 from superlevel.problem import Problem
+from superlevel.scales import Choice, Integers, Log, Range
 
 if TYPE_CHECKING:
     from superlevel import bounds as bounds
@@ -35,13 +36,17 @@ __version__ = "0.1.0"
 __all__ = [
     "AssumptionWarning",
     "Band",
+    "Choice",
     "Domain",
     "FractionOfMax",
     "Goal",
     "InputError",
+    "Integers",
     "Levels",
+    "Log",
     "Posterior",
     "Problem",
+    "Range",
     "Result",
     "Ridge",
     "Rips",

@@ -1,7 +1,8 @@
 """The points a study may measure, and the kernel that says how their values go together.
 
 n           points, d coordinates each
-points      (n, d)  one row a point
+points      (n, d)  one row a point, as the kernel sees it
+places      (n, c)  the same as people see it; the same numbers, unless a coordinate has a scale of its own
 k(x, y)     kernel; without one, the linear kernel <x, y> of the features phi(x) = x
 K           (n, n)  kernel matrix K_ij = k(x_i, x_j); never stored, only blocks of it are computed
 """
@@ -10,15 +11,17 @@ from __future__ import annotations
 
 import os
 import reprlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel.arrays import Array, Indices, Mask, as_matrix
+from superlevel import boxes
+from superlevel.arrays import Array, Indices, Mask, as_matrix, frozen
 from superlevel.errors import InputError
+from superlevel.scales import Coordinates, Scale
 from superlevel.tables import as_names, read_table
 
 _CHECKED_POINTS = 200
@@ -47,13 +50,24 @@ class Domain:
     """
 
     points: Array
-    """(n, d) coordinates; a copy of what was given, read-only. A point may occur more than once."""
+    """(n, d) what the kernel sees, read-only. A point may occur more than once."""
+    places: Array = field(init=False)
+    """(n, c) what people see, read-only: a copy of what was given. A choice is the position of its name."""
+    coordinates: Coordinates = field(init=False)
+    """The names and the scales of the places' coordinates."""
     kernel: Kernel | None
     """Kernel on the points, as scikit-learn defines one; None stands for the linear kernel <x, y>."""
     names: tuple[str, ...]
-    """(d,) names of the coordinates, all different."""
+    """(c,) names of the coordinates, all different."""
 
-    def __init__(self, points: ArrayLike, kernel: Kernel | None = None, *, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        points: ArrayLike,
+        kernel: Kernel | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        scales: Sequence[Scale] | None = None,
+    ) -> None:
         """Check everything once, so that no later step needs to.
 
         Args:
@@ -61,11 +75,16 @@ class Domain:
             kernel: a scikit-learn kernel, or None for the linear one. A ``WhiteKernel`` in it belongs to the unknown
                 function, an independent part of its value at each row; the noise of measurements is no part of it.
             names: (d,) names; by default the frame's columns, or else x0, x1, ...
+            scales: (d,) what each coordinate may be, of `superlevel.scales`; by default any number.
         """
         matrix, known = _coordinates(points)
-        object.__setattr__(self, "points", matrix)
+        called = _checked_names(known if names is None else names, matrix.shape[1])
+        coordinates = _scaled(matrix, called, scales)
+        object.__setattr__(self, "places", matrix)
+        object.__setattr__(self, "coordinates", coordinates)
+        object.__setattr__(self, "points", matrix if coordinates.is_plain else frozen(coordinates.forward(matrix)))
         object.__setattr__(self, "kernel", kernel)
-        object.__setattr__(self, "names", _checked_names(known if names is None else names, matrix.shape[1]))
+        object.__setattr__(self, "names", called)
         _check_kernel(self)
 
     @classmethod
@@ -83,6 +102,44 @@ class Domain:
         places = table.places(columns)
         return cls(table.numbers(places), kernel, names=[table.header.cells[place] for place in places])
 
+    @classmethod
+    def box(cls, box: Mapping[str, Any], *, count: int = 1024, seed: int = 0, kernel: Kernel | None = None) -> Self:
+        """Points that are spread evenly in a box, by a scrambled Sobol sequence.
+
+        >>> Domain.box({"temperature": (20, 80), "ph": (2, 9)}, count=4096)
+        Domain(4096 points, temperature in [20, 80], ph in [2, 9], linear kernel)
+
+        Args:
+            box: for each coordinate its limits (low, high), or one of Range, Integers, Log and Choice.
+            count: how many points; powers of two are spread most evenly. A box that has fewer places has them all.
+            seed: of the scrambling.
+            kernel: as for the constructor. It sees the logarithm of a Log, and a column for each name of a Choice.
+        """
+        coordinates = boxes.as_coordinates(box)
+        places = boxes.sobol(coordinates, count=count, seed=seed)
+        return cls(places, kernel, names=coordinates.names, scales=coordinates.scales)
+
+    @classmethod
+    def grid(cls, box: Mapping[str, Any], *, count: int | Mapping[str, int], kernel: Kernel | None = None) -> Self:
+        """Every combination of evenly spaced values of each coordinate.
+
+        >>> from superlevel.scales import Choice
+        >>> Domain.grid({"temperature": (20, 80), "material": Choice("steel", "copper")}, count=61)
+        Domain(122 points, temperature in [20, 80], material one of steel, copper, linear kernel)
+
+        Args:
+            box: as for `box`.
+            count: how many values of each coordinate, or one number for each by its name. A coordinate of whole numbers
+                has no more than there are, and one of choices always has all of them.
+            kernel: as for `box`.
+        """
+        coordinates = boxes.as_coordinates(box)
+        return cls(boxes.grid(coordinates, count), kernel, names=coordinates.names, scales=coordinates.scales)
+
+    def with_kernel(self, kernel: Kernel | None) -> Self:
+        """The same points with another kernel."""
+        return type(self)(self.places, kernel, names=self.names, scales=self.coordinates.scales)
+
     @property
     def n(self) -> int:
         """Number of points."""
@@ -90,8 +147,13 @@ class Domain:
 
     @property
     def dimension(self) -> int:
-        """Number of coordinates of a point."""
+        """Number of columns that the kernel sees."""
         return int(self.points.shape[1])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """(d,) names of the columns that the kernel sees."""
+        return self.coordinates.columns
 
     def gram(
         self, rows: Indices | Mask | Sequence[int], columns: Indices | Mask | Sequence[int] | None = None
@@ -124,11 +186,11 @@ class Domain:
         return self.n
 
     def __repr__(self) -> str:
-        shown = range(min(self.dimension, _SHOWN_COORDINATES))
         parts = [f"{self.n} point{'s' * (self.n > 1)}"]
-        parts += [f"{self.names[j]} in [{self.points[:, j].min():g}, {self.points[:, j].max():g}]" for j in shown]
-        if self.dimension > _SHOWN_COORDINATES:
-            parts.append(f"{self.dimension - _SHOWN_COORDINATES} more")
+        shown = zip(self.names, self.coordinates.scales, self.places.T[:_SHOWN_COORDINATES], strict=False)
+        parts += [f"{name} {scale.extent(values)}" for name, scale, values in shown]
+        if len(self.names) > _SHOWN_COORDINATES:
+            parts.append(f"{len(self.names) - _SHOWN_COORDINATES} more")
         parts.append("linear kernel" if self.kernel is None else f"kernel={self.kernel!r}")
         return f"Domain({', '.join(parts)})"
 
@@ -194,6 +256,19 @@ def _checked_names(names: Sequence[str], dimension: int) -> tuple[str, ...]:
     if len(checked) != dimension:
         raise InputError("names", repr(checked), f"give {dimension} names, one for each coordinate of the points")
     return tuple(str(name) for name in checked)
+
+
+def _scaled(places: Array, names: tuple[str, ...], scales: Sequence[Scale] | None) -> Coordinates:
+    """The coordinates, each of which is as its scale says."""
+    if scales is None:
+        return Coordinates.plain(names)
+    if len(scales) != len(names):
+        raise InputError("scales", f"{len(scales)} of them", f"give {len(names)}, one for each coordinate")
+    for j, scale in enumerate(scales):
+        fault = scale.fault(places[:, j])
+        if fault is not None:
+            raise InputError(f"points, coordinate {names[j]!r}", f"not as {scale!r}", fault)
+    return Coordinates(names=names, scales=tuple(scales))
 
 
 # --- kernel

@@ -98,7 +98,7 @@ class Fitted:
 
     def domain(self, domain: Domain) -> Domain:
         """The same points with the fitted kernel."""
-        return Domain(domain.points, self.kernel, names=domain.names)
+        return domain.with_kernel(self.kernel)
 
     def __repr__(self) -> str:
         return (
@@ -356,7 +356,7 @@ def _parameters(domain: Domain, kernel: Any, data: _Data, best: _Climb, ranges: 
     names: list[str] = []
     every = np.arange(domain.dimension)[None]
     for item in (item for item in kernel.hyperparameters if not item.fixed):
-        seen = [domain.names[j] for j in columns_at(kernel, item.name.rpartition("__")[0], every)[0]]
+        seen = [domain.columns[j] for j in columns_at(kernel, item.name.rpartition("__")[0], every)[0]]
         names += [item.name] if item.n_elements == 1 else [f"{item.name}[{name}]" for name in seen]
     columns = np.vstack([best.theta, ranges.T])
     if data.variances is None:

@@ -102,7 +102,7 @@ class OfSmoothness:
         chosen = metrics[self.metric]
         if not chosen.stretched:
             return f"{name} of length {self.length:.2g}"
-        shortest = domain.names[int(np.argmax(chosen.factors * domain.points.std(axis=0)))]
+        shortest = domain.columns[int(np.argmax(chosen.factors * domain.points.std(axis=0)))]
         return f"{name} with a length for each coordinate, the shortest along {shortest}"
 
 

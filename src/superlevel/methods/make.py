@@ -159,7 +159,7 @@ def _check_extents(problem: Problem) -> None:
     lowest, highest = problem.domain.points.min(axis=0), problem.domain.points.max(axis=0)
     with np.errstate(over="ignore"):
         extents = (highest - lowest).tolist()
-    for name, extent in zip(problem.domain.names, extents, strict=True):
+    for name, extent in zip(problem.domain.columns, extents, strict=True):
         if extent and not 1 / WIDEST <= extent <= WIDEST:
             remedy = f"give that coordinate in another unit, in which its values are {1 / WIDEST:g} to {WIDEST:g} apart"
             raise InputError(f"problem.domain, coordinate {name!r}", f"at most {extent:g} apart", remedy)

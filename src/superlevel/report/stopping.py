@@ -196,7 +196,7 @@ def of_run(run: Run, problem: Problem) -> Stopping:
         raise InputError("problem", f"of {problem.domain.n} points", f"give that of the run, of {n}")
     return Stopping(
         names=problem.domain.names,
-        points=problem.domain.points,
+        points=problem.domain.places,
         problem=problem,
         labels=run.labels,
         decided=run.decided,

@@ -128,7 +128,7 @@ def run(
     loading = common.working("loading scipy and scikit-learn, and looking at the problem")
     with loading, common.given_as("--points", **OPTIONS):
         if "kernel" not in given["fit"]:
-            domain = Domain(domain.points, kernels.parse(kernel), names=domain.names)
+            domain = domain.with_kernel(kernels.parse(kernel))
         problem = Problem(
             domain,
             goal=wanted,
