@@ -18,11 +18,11 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel import boxes
-from superlevel.arrays import Array, Indices, Mask, as_matrix, frozen
+from superlevel import boxes, formats
+from superlevel.arrays import Array, Indices, Mask, as_matrix, as_names, frozen
 from superlevel.errors import InputError
+from superlevel.formats.table import NUMBER_OR_BLANK
 from superlevel.scales import Coordinates, Scale
-from superlevel.tables import as_names, read_table
 
 _CHECKED_POINTS = 200
 _SMOOTH = 50.0  # a nu above which a Matern kernel is checked
@@ -91,16 +91,18 @@ class Domain:
     def read(
         cls, path: str | os.PathLike[str], *, columns: Sequence[str] | None = None, kernel: Kernel | None = None
     ) -> Self:
-        """The points of a CSV file: comma-separated UTF-8, names in the first line, one point in each further line.
+        """The points of a file: names in the first line, one point in each further line.
+
+        The ending of its name says what it is: text (.csv and any other), .xlsx or .parquet (`superlevel.formats`).
 
         Args:
             path: the file.
             columns: the columns that hold the coordinates, in the wanted order; by default all.
             kernel: as for the constructor.
         """
-        table = read_table(path)
+        table = formats.read(path).checked()
         places = table.places(columns)
-        return cls(table.numbers(places), kernel, names=[table.header.cells[place] for place in places])
+        return cls(table.numbers(places), kernel, names=[table.header[place] for place in places])
 
     @classmethod
     def box(cls, box: Mapping[str, Any], *, count: int = 1024, seed: int = 0, kernel: Kernel | None = None) -> Self:
@@ -202,18 +204,21 @@ class Domain:
 
 
 def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The names in the first line of a CSV file, without empty ones."""
-    return tuple(name for name in read_table(path).header.cells if name)
+    """The names in the first line of a file, without empty ones."""
+    return tuple(name for name in formats.header(path) if name)
 
 
 def read_values(path: str | os.PathLike[str], column: str) -> Array:
-    """One column of a CSV file as numbers (n,), in the order of its lines; NaN where a cell is empty.
+    """One column of a file as numbers (n,), in the order of its lines; NaN where a cell is empty.
 
     The file is as for `Domain.read`, whose points it belongs to: a pilot survey has blanks where nothing was measured.
     """
-    table = read_table(path)
+    table = formats.read(path).checked()
     (place,) = table.places([column])
-    return np.array(table.numbers_or_blanks(place))
+    values, wrong = table.numbers_or_blanks(place)
+    for row in np.flatnonzero(wrong).tolist():
+        raise table.cell_error(row, place, NUMBER_OR_BLANK)
+    return values
 
 
 # --- points and names

@@ -14,12 +14,12 @@ the names of their columns, of which all must be there and none besides.
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from enum import Enum
 from pathlib import Path
 
+from superlevel import formats
 from superlevel.errors import InputError
 
 MARK = "superlevel"
@@ -97,7 +97,7 @@ def look(target: Path) -> Found:
         if begins.startswith(_BEGINS):
             return Found.OURS
         return _table(target)
-    except (OSError, UnicodeDecodeError, csv.Error):
+    except (OSError, InputError):
         return Found.OTHER
 
 
@@ -143,28 +143,25 @@ def _first(path: Path, count: int) -> bytes:
 
 
 def _table(path: Path) -> Found:
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        rows = csv.reader(lines, strict=True)
-        header = [name.strip().lower() for name in next(rows, [])]
-        names = ",".join(header)
-        if any(pattern.fullmatch(names) for pattern in _TABLES):
-            return Found.OURS
-        sheet = {"ticket", "value"} <= set(header) and "fate" not in header
-        if not sheet and not _MEASUREMENTS.fullmatch(names):
-            return Found.OTHER
-        columns = [header.index(name) for name in (*_FILLED, "fate") if name in header]
-        cells = ([row[at].strip() for at in columns if at < len(row)] for row in rows)
-        # An exported line that is open is empty, like a sheet's; what has a value there was written by hand.
-        filled = any(any(row) if sheet else row[-1:] == ["open"] and any(row[:-1]) for row in cells)
-    if filled:
+    header = [name.lower() for name in formats.header(path)]
+    names = ",".join(header)
+    if any(pattern.fullmatch(names) for pattern in _TABLES):
+        return Found.OURS
+    sheet = {"ticket", "value"} <= set(header) and "fate" not in header
+    if not sheet and not _MEASUREMENTS.fullmatch(names):
+        return Found.OTHER
+    table = formats.read(path)
+    columns = [table.texts(header.index(name)) for name in (*_FILLED, "fate") if name in header]
+    # An exported line that is open is empty, like a sheet's; what has a value there was written by hand.
+    rows = zip(*columns, strict=True)
+    if table.faults or any(any(row) if sheet else row[-1] == "open" and any(row[:-1]) for row in rows):
         return Found.FILLED
     return Found.OURS if not sheet or _SHEET.fullmatch(names) else Found.OTHER
 
 
 def _same_columns(target: Path, new: Path) -> bool:
     """Whether both are tables with the same names in their first lines, of which there are several."""
-    if look(target) is not Found.OTHER or target.suffix.lower() != ".csv":
+    if look(target) is not Found.OTHER or target.suffix.lower() not in formats.endings():
         return False
-    with target.open("rb") as old, new.open("rb") as made:
-        line = old.readline()
-        return b"," in line and line == made.readline()
+    names = formats.header(target)
+    return len(names) > 1 and names == formats.header(new)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from superlevel import kernels
+from superlevel import formats, kernels
 from superlevel.arrays import Array, as_number
 from superlevel.cli.goal import HELP, as_goal
 from superlevel.cli.options import option
@@ -24,7 +24,6 @@ from superlevel.files import replacing
 from superlevel.goals import Goal
 from superlevel.outputs import metadata
 from superlevel.problem import Problem
-from superlevel.tables import write_table
 
 if TYPE_CHECKING:
     from superlevel.bounds import Cell, Forecast, Plan, Row
@@ -305,7 +304,8 @@ def _notes(cells: Sequence[Cell], found: Plan) -> list[str]:
 def _write(out: Path, found: Plan, cells: Sequence[Cell], *, force: bool) -> None:
     """The rows of the first table, and two for each combination."""
     names = tuple(LIMITS)
-    rows: list[list[object]] = [["estimate", "measurements", "ratio", "assumes", "exceeded", *names]]
+    header = ["estimate", "measurements", "ratio", "assumes", "exceeded", *names]
+    rows: list[list[object]] = []
     for row in found.rows:
         numbers = [getattr(found.case.problem, name) for name in names]
         rows.append([row.name, row.measurements, row.ratio, row.assumes, row.exceeded, *numbers])
@@ -314,8 +314,8 @@ def _write(out: Path, found: Plan, cells: Sequence[Cell], *, force: bool) -> Non
         rows.append(["range: lower bound", cell.lower, 1.0, "any algorithm", False, *numbers])
         name, forecast = f"range: {found.case.algorithm} with ridge, typical", cell.forecast
         rows.append([name, forecast.samples, _ratio(cell), forecast.reason, forecast.exceeded, *numbers])
-    with replacing("--out", out, force=force) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        write_table(file, rows)
+    with replacing("--out", out, force=force) as beside:
+        formats.write(beside, formats.table_of(header, rows))
 
 
 def _draw(

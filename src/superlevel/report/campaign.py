@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superlevel import formats
 from superlevel.arrays import Array, Indices, Labels
 from superlevel.files import replacing
+from superlevel.formats import Table
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes
-from superlevel.tables import write_table
 
 if TYPE_CHECKING:
     from superlevel.report.audits import AuditSummary
@@ -155,16 +156,21 @@ def headings(names: Iterable[str], columns: Sequence[str] = COLUMNS) -> tuple[st
     return tuple(shown)
 
 
-def write_csv(campaign: Campaign, path: str | os.PathLike[str]) -> None:
-    """The lines of `rows` as a CSV file, whole or not at all; numbers are exact, and cells without one are empty."""
+def as_table(campaign: Campaign) -> Table:
+    """The lines of `rows` as a table; numbers are exact, and cells without one are empty."""
     columns = campaign.columns
-    write_rows(path, (*headings(campaign.names, columns), *columns), rows(campaign))
+    return table_by_names((*headings(campaign.names, columns), *columns), rows(campaign))
 
 
-def write_rows(path: str | os.PathLike[str], columns: Sequence[str], lines: Iterable[Mapping[str, object]]) -> None:
-    """Lines by the names of their columns as a CSV file, whole or not at all."""
-    with replacing("path", path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        write_table(file, [columns, *([line[name] for name in columns] for line in lines)])
+def write_points(campaign: Campaign, path: str | os.PathLike[str]) -> None:
+    """The table of the points as a file in the format of its ending, whole or not at all."""
+    with replacing("path", path) as beside:
+        formats.write(beside, as_table(campaign))
+
+
+def table_by_names(columns: Sequence[str], lines: Iterable[Mapping[str, object]]) -> Table:
+    """Lines by the names of their columns as a table."""
+    return formats.table_of(columns, ([line[name] for name in columns] for line in lines))
 
 
 def numbers(values: Array | None, count: int) -> list[float | None]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from superlevel import formats
 from superlevel.errors import InputError
 from superlevel.findings import Finding, Verdict
 from superlevel.study.heads import WHOLE, Head, heads_in, typed
@@ -39,14 +40,17 @@ def witness(given: str) -> Witness:
     elif content.startswith(DATABASE):
         raise InputError("witness", f"{given!r}, which is a store", "export its log with --what log, and give that")
     else:
-        heads = heads_in(_text(content))
+        heads = heads_in(_text(path, content))
         remedy = "give a report, an export, a sheet or a note with a head, as `superlevel study status` prints it"
     if not heads:
         raise InputError("witness", f"{given!r}, which has no head in it", remedy)
     return Witness(name=given if content is not None else str(heads[0]), heads=tuple(heads))
 
 
-def _text(content: bytes) -> str:
+def _text(path: Path, content: bytes) -> str:
+    """What a person reads in the file: in a workbook, for example, the text of its cells."""
+    if formats.format_of(path) is not formats.text:
+        return formats.text.plain_text(formats.read(path))
     wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     return content.decode("utf-16" if wide else "utf-8", errors="replace")
 

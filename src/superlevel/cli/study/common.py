@@ -24,9 +24,10 @@ from superlevel import outputs
 from superlevel.arrays import as_number
 from superlevel.errors import InputError, SuperlevelError
 from superlevel.files import file_name
-from superlevel.tables import comma_remedy
+from superlevel.formats.cells import comma_remedy
 
 if TYPE_CHECKING:
+    from superlevel import formats
     from superlevel.study.results import Result
     from superlevel.study.sheets import Sheet
     from superlevel.study.storage.protocol import Storage
@@ -236,14 +237,14 @@ def command(store: str, storage: Storage, *words: object) -> str:
     return shlex.join(["superlevel", *map(str, words), *named])
 
 
-def read_results(study: Study, content: bytes, called: str) -> tuple[Sheet, list[Result]]:
+def read_results(study: Study, table: formats.Table) -> tuple[Sheet, list[Result]]:
     """A sheet, and its results in the order of its lines."""
     from superlevel.study.results import Result  # noqa: PLC0415
     from superlevel.study.sheets import read_sheet  # noqa: PLC0415
 
     ledger = study.ledger
     names = tuple(ledger.created.names)
-    sheet = read_sheet(content, name=called, points=ledger.places, names=names, study=study.name)
+    sheet = read_sheet(table, points=ledger.places, names=names, study=study.name)
     return sheet, [
         Result(ticket=line.ticket, point=line.point, value=line.value, noise=line.noise, reason=line.reason)
         for line in sheet.lines
