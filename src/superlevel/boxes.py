@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from superlevel.arrays import Array, as_count, as_seed
+from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError
-from superlevel.scales import BOX, Coordinates, Range, Scale
+from superlevel.scales import BOX, Range, Scale
 
 MOST = 2**20  # places
 DOUBLINGS = 4  # of a sequence in which whole numbers repeat places

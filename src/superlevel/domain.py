@@ -20,9 +20,11 @@ from numpy.typing import ArrayLike
 
 from superlevel import boxes, formats
 from superlevel.arrays import Array, Indices, Mask, as_matrix, as_names, frozen
+from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError
 from superlevel.formats.table import NUMBER_OR_BLANK
-from superlevel.scales import Coordinates, Scale
+from superlevel.geography import named
+from superlevel.scales import Latitude, Longitude, Number, Scale
 
 _CHECKED_POINTS = 200
 _SMOOTH = 50.0  # a nu above which a Matern kernel is checked
@@ -67,6 +69,7 @@ class Domain:
         *,
         names: Sequence[str] | None = None,
         scales: Sequence[Scale] | None = None,
+        geographic: bool = False,
     ) -> None:
         """Check everything once, so that no later step needs to.
 
@@ -76,10 +79,13 @@ class Domain:
                 function, an independent part of its value at each row; the noise of measurements is no part of it.
             names: (d,) names; by default the frame's columns, or else x0, x1, ...
             scales: (d,) what each coordinate may be, of `superlevel.scales`; by default any number.
+            geographic: whether longitude and latitude in degrees are among the coordinates: those that are called so,
+                or the first two. The kernel then sees x, y and z of the place on the sphere in km, and the other
+                coordinates after these. Its lengths are in km.
         """
         matrix, known = _coordinates(points)
         called = _checked_names(known if names is None else names, matrix.shape[1])
-        coordinates = _scaled(matrix, called, scales)
+        coordinates = _scaled(matrix, called, on_sphere(called, scales) if geographic else scales)
         object.__setattr__(self, "places", matrix)
         object.__setattr__(self, "coordinates", coordinates)
         object.__setattr__(self, "points", matrix if coordinates.is_plain else frozen(coordinates.forward(matrix)))
@@ -141,6 +147,15 @@ class Domain:
     def with_kernel(self, kernel: Kernel | None) -> Self:
         """The same points with another kernel."""
         return type(self)(self.places, kernel, names=self.names, scales=self.coordinates.scales)
+
+    def on_sphere(self) -> Self:
+        """The same points as longitudes and latitudes in degrees."""
+        return type(self)(self.places, self.kernel, names=self.names, scales=self.coordinates.scales, geographic=True)
+
+    @property
+    def units(self) -> Indices:
+        """(d,) columns with the same number are of one unit: distances along them can be compared."""
+        return self.coordinates.units
 
     @property
     def n(self) -> int:
@@ -274,6 +289,17 @@ def _scaled(places: Array, names: tuple[str, ...], scales: Sequence[Scale] | Non
         if fault is not None:
             raise InputError(f"points, coordinate {names[j]!r}", f"not as {scale!r}", fault)
     return Coordinates(names=names, scales=tuple(scales))
+
+
+def on_sphere(names: tuple[str, ...], scales: Sequence[Scale] | None) -> tuple[Scale, ...]:
+    """The scales (d,) with those of longitude and latitude among them: by their names, or else the first two of two."""
+    found = named(names) or ((0, 1) if len(names) == 2 else None)
+    if found is None:
+        remedy = "call two of them longitude and latitude (or lon and lat)"
+        raise InputError("geographic", f"asked for, where the coordinates are {', '.join(names)}", remedy)
+    listed: list[Scale] = [Number()] * len(names) if scales is None else list(scales)
+    listed[found[0]], listed[found[1]] = Longitude(), Latitude()
+    return tuple(listed)
 
 
 # --- kernel

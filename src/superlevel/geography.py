@@ -1,9 +1,10 @@
 """Places on the Earth: longitude and latitude in degrees, and where they are on a sphere.
 
-Distances between places are those of straight lines through the sphere (chords), in km. A kernel of a chord's length is
-positive definite on the sphere wherever it is so in space, which all kernels of scikit-learn are. A kernel of the length
-along the surface mostly is not: the RBF kernel never is, and Matern's is for nu <= 1/2 only (Gneiting 2013, Bernoulli
-19:1327). The chord c belongs to the arc 2 R arcsin(c / 2R): it is shorter by 0.1 % at 1,000 km and by 2.6 % at 5,000 km.
+Distances between places are those of straight lines through the sphere (chords), in km. A kernel of a chord's length
+is positive definite on the sphere wherever it is so in space, and all radial kernels of scikit-learn are, but for
+ExpSineSquared. A kernel of the length along the surface mostly is not: the RBF kernel never is, and Matern's is for
+nu <= 1/2 only (Gneiting 2013, Bernoulli 19:1327). The chord c belongs to the arc 2 R arcsin(c / 2R): it is shorter by
+0.1 % at 1,000 km and by 2.5 % at 5,000 km.
 """
 
 from __future__ import annotations

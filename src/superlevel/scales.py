@@ -6,6 +6,7 @@
     Integers(a, b)  a whole number x      x
     Log(a, b)       a number x > 0        log10 x
     Choice("s","t") a name                one column for each name: 1 where it is that name, 0 elsewhere
+    Longitude() and Latitude()  degrees   three columns together: the place on the sphere, in km
 
 places      (n, d)  what people see, as numbers; a choice is the position of its name, from 0
 points      (n, r)  what the kernel sees, r >= d
@@ -15,15 +16,15 @@ shares      (n,)    numbers in [0, 1), from which a scale makes values of equal 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
 from superlevel.arrays import Array, as_number
 from superlevel.errors import InputError
+from superlevel.geography import EAST, NORTH, SOUTH, WEST
 
 LARGEST_WHOLE = 2**53  # a float holds every whole number up to this one
 BOX = 'Domain.box({"temperature": (20, 80)})'
@@ -37,6 +38,10 @@ class Scale(Protocol):
 
     kind: ClassVar[str]
     """Its name in the log of a study."""
+
+    @property
+    def spelling(self) -> str:
+        """What a person may write for a value; empty for a number."""
 
     @property
     def size(self) -> int | None:
@@ -60,6 +65,12 @@ class Scale(Protocol):
     def fault(self, values: Array) -> str | None:
         """What is wrong with values (n,), as a remedy; None if nothing is."""
 
+    def positions(self, values: Array) -> Array:
+        """(n,) where values (n,) are along the axis of a picture."""
+
+    def tick(self, position: float) -> str | None:
+        """What is written at a position; None where the picture may write the number itself."""
+
     def cell(self, value: float) -> Cell:
         """A value as people see it."""
 
@@ -77,6 +88,7 @@ class _Plain:
     """The kernel sees the number that people see."""
 
     kind: ClassVar[str]
+    spelling = ""
 
     @property
     def size(self) -> int | None:
@@ -92,6 +104,12 @@ class _Plain:
         return points[:, 0]
 
     def fault(self, values: Array) -> str | None:  # noqa: ARG002  any finite number will do
+        return None
+
+    def positions(self, values: Array) -> Array:
+        return values
+
+    def tick(self, position: float) -> str | None:  # noqa: ARG002
         return None
 
     def cell(self, value: float) -> Cell:
@@ -118,6 +136,39 @@ class Number(_Plain):
 
     def grid(self, count: int) -> Array:
         return self.sample(np.zeros(count))
+
+
+class _Degrees(Number):
+    """An angle on the sphere. The kernel sees none of its columns, but the place that both angles name together."""
+
+    low: ClassVar[float]
+    high: ClassVar[float]
+
+    def columns(self, name: str) -> tuple[str, ...]:  # noqa: ARG002
+        return ()
+
+    def forward(self, values: Array) -> Array:
+        return np.empty((len(values), 0))
+
+    def fault(self, values: Array) -> str | None:
+        fits = (self.low <= values).all() and (values <= self.high).all()
+        return None if fits else f"give degrees from {self.low:g} to {self.high:g}, or a domain that is not geographic"
+
+
+@dataclass(frozen=True)
+class Longitude(_Degrees):
+    """Degrees to the east of Greenwich, beside a `Latitude`."""
+
+    kind: ClassVar[str] = "longitude"
+    low, high = WEST, EAST
+
+
+@dataclass(frozen=True)
+class Latitude(_Degrees):
+    """Degrees to the north of the equator, beside a `Longitude`."""
+
+    kind: ClassVar[str] = "latitude"
+    low, high = SOUTH, NORTH
 
 
 @dataclass(frozen=True)
@@ -184,7 +235,7 @@ class Integers(_Plain):
         return None if (values == np.rint(values)).all() else "give whole numbers"
 
     def cell(self, value: float) -> Cell:
-        return int(value)
+        return int(value) if float(value).is_integer() else float(value)
 
 
 @dataclass(frozen=True)
@@ -198,6 +249,7 @@ class Log:
     low: float
     high: float
     kind: ClassVar[str] = "log"
+    spelling: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         _set_limits(self, as_number("low", self.low, above=0))
@@ -221,6 +273,12 @@ class Log:
 
     def grid(self, count: int) -> Array:
         return self.sample(_steps(count))
+
+    def positions(self, values: Array) -> Array:
+        return np.log10(values)
+
+    def tick(self, position: float) -> str | None:
+        return f"{10.0**position:.3g}"
 
     def fault(self, values: Array) -> str | None:
         return None if (values > 0).all() else "give numbers > 0"
@@ -260,6 +318,10 @@ class Choice:
         object.__setattr__(self, "names", names)
 
     @property
+    def spelling(self) -> str:
+        return f"give one of {', '.join(self.names)}"
+
+    @property
     def size(self) -> int | None:
         return len(self.names)
 
@@ -282,6 +344,12 @@ class Choice:
         known = (values == np.rint(values)) & (values >= 0) & (values < len(self.names))
         return None if known.all() else f"give positions from 0 to {len(self.names) - 1} in {', '.join(self.names)}"
 
+    def positions(self, values: Array) -> Array:
+        return values
+
+    def tick(self, position: float) -> str | None:
+        return self.names[int(position)] if position in range(len(self.names)) else ""
+
     def cell(self, value: float) -> Cell:
         return self.names[int(value)]
 
@@ -298,7 +366,9 @@ class Choice:
         return f"Choice({', '.join(map(repr, self.names))})"
 
 
-KINDS: Mapping[str, type[Any]] = {kind.kind: kind for kind in (Number, Range, Integers, Log, Choice)}
+KINDS: Mapping[str, type[Any]] = {
+    kind.kind: kind for kind in (Number, Longitude, Latitude, Range, Integers, Log, Choice)
+}
 
 
 def restore(described: Mapping[str, Any]) -> Scale:
@@ -309,60 +379,6 @@ def restore(described: Mapping[str, Any]) -> Scale:
         raise InputError("scale", repr(kind), f"give one of {', '.join(KINDS)}")
     made: Scale = KINDS[kind](*given.pop("names", ()), **given)
     return made
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coordinates:
-    """The d coordinates of a place: what each is called, and what it may be."""
-
-    names: tuple[str, ...]
-    """(d,)"""
-    scales: tuple[Scale, ...]
-    """(d,)"""
-
-    @classmethod
-    def plain(cls, names: Sequence[str]) -> Coordinates:
-        """Of points that were listed."""
-        return cls(names=tuple(names), scales=(Number(),) * len(names))
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether every coordinate is a number without limits."""
-        return all(scale == Number() for scale in self.scales)
-
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """(r,) the names of the columns that the kernel sees."""
-        pairs = zip(self.names, self.scales, strict=True)
-        return tuple(column for name, scale in pairs for column in scale.columns(name))
-
-    @property
-    def size(self) -> int | None:
-        """How many places there are; None for a continuum."""
-        sizes = [scale.size for scale in self.scales]
-        return None if None in sizes else math.prod(size for size in sizes if size is not None)
-
-    def forward(self, places: Array) -> Array:
-        """(n, r) what the kernel sees of places (n, d)."""
-        return np.hstack([scale.forward(places[:, j]) for j, scale in enumerate(self.scales)])
-
-    def inverse(self, points: Array) -> Array:
-        """(n, d) the places of which the kernel sees points (n, r)."""
-        ends = np.cumsum([len(scale.columns("")) for scale in self.scales])
-        parts = np.split(points, ends[:-1], axis=1)
-        return np.column_stack([scale.inverse(part) for scale, part in zip(self.scales, parts, strict=True)])
-
-    def sample(self, shares: Array) -> Array:
-        """(n, d) places, for shares (n, d)."""
-        return np.column_stack([scale.sample(shares[:, j]) for j, scale in enumerate(self.scales)])
-
-    def cells(self, place: Sequence[float]) -> tuple[Cell, ...]:
-        """(d,) a place as people see it: choices by name, whole numbers without a decimal point."""
-        return tuple(scale.cell(value) for scale, value in zip(self.scales, place, strict=True))
-
-    def named(self, place: Sequence[float]) -> dict[str, Cell]:
-        """The same by the names of the coordinates."""
-        return dict(zip(self.names, self.cells(place), strict=True))
 
 
 def _set_limits(scale: Range | Log, low: float) -> None:

@@ -342,7 +342,7 @@ class EstimatedBelief:
 
     def _left_out_coordinates(self) -> tuple[Finding, ...]:
         domain = self.problem.domain
-        names = [domain.columns[j] for j in constant(domain.points)]
+        names = [domain.columns[j] for j in constant(domain.points, domain.units)]
         if not names or len(names) == domain.dimension or "kernel" not in self.problem.fit:
             return ()
         sentence = f"{', '.join(names)}: the same at all points, and left out"

@@ -6,7 +6,7 @@ m           rows
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
@@ -84,6 +84,12 @@ class Table:
     def with_column(self, name: str, cells: Sequence[Cell]) -> Table:
         """The table with a column (m,) more, which is the last one."""
         return replace(self, header=(*self.header, name), columns=(*self.columns, cells))
+
+    def spelled(self, place: int, numeral: Callable[[str], str]) -> Table:
+        """The table with a numeral in place of each cell of one column, which are names."""
+        columns = list(self.columns)
+        columns[place] = [numeral(cell) for cell in self.texts(place)]
+        return replace(self, columns=tuple(columns))
 
     # --- columns
 

@@ -13,9 +13,11 @@ import numpy as np
 
 from superlevel import formats
 from superlevel.arrays import Array, Indices, Labels
+from superlevel.coordinates import Coordinates
 from superlevel.files import replacing
 from superlevel.formats import Table
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes
+from superlevel.scales import Scale
 
 if TYPE_CHECKING:
     from superlevel.report.audits import AuditSummary
@@ -91,6 +93,18 @@ class Campaign:
     """For each given level, the forecasts of the plans beside the measurements; empty if there are no forecasts."""
     audits: tuple[AuditSummary, ...] = ()
     """What each audit found, level by level."""
+    scales: tuple[Scale, ...] = ()
+    """(d,) what each coordinate may be; empty where all are plain numbers."""
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """What the coordinates are called, and what each may be."""
+        return Coordinates(names=self.names, scales=self.scales) if self.scales else Coordinates.plain(self.names)
+
+    @cached_property
+    def positions(self) -> Array:
+        """(n, d) where the points are along the axes of a picture."""
+        return self.coordinates.positions(self.points)
 
     @cached_property
     def classes(self) -> Labels:
@@ -138,7 +152,7 @@ def rows(campaign: Campaign) -> list[dict[str, object]]:
     )
     return [
         dict(zip(names, point, strict=True)) | dict(zip(campaign.columns, rest, strict=True))
-        for point, *rest in zip(campaign.points.tolist(), *told, strict=True)
+        for point, *rest in zip(map(campaign.coordinates.cells, campaign.points.tolist()), *told, strict=True)
     ]
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from superlevel.arrays import Array, Indices
 from superlevel.report.campaign import Campaign
@@ -48,7 +49,7 @@ def draw(campaign: Campaign) -> Figure:
 
 
 def _draw_map(campaign: Campaign) -> Figure:
-    plane = as_plane(campaign.points)
+    plane = as_plane(campaign.positions)
     figure = Figure(figsize=(WIDTH + 2.5, WIDTH * plane.tallness + 0.9), layout="constrained")
     axes = figure.subplots()
     fill(axes, plane.cells, drawn(campaign))
@@ -58,10 +59,11 @@ def _draw_map(campaign: Campaign) -> Figure:
         which = f"level{'s' * (len(crossed) > 1)} {', '.join(f'{level:.4g}' for level in crossed)}"
         handles.append(Line2D([], [], color="black", linewidth=1.1, label=f"mean at the {which}"))
     spacing = plane.spacing(WIDTH)
-    handles += _draw_measured(axes, campaign, campaign.points, spacing=spacing)
-    handles += _draw_next(axes, campaign, campaign.points, area=float(np.clip((0.9 * spacing) ** 2, 18.0, 36.0)))
-    frame_map(axes, plane, campaign.points)
+    handles += _draw_measured(axes, campaign, campaign.positions, spacing=spacing)
+    handles += _draw_next(axes, campaign, campaign.positions, area=float(np.clip((0.9 * spacing) ** 2, 18.0, 36.0)))
+    frame_map(axes, plane, campaign.positions)
     name_axes(axes, *campaign.names)
+    mark_axes((axes.xaxis, axes.yaxis), campaign)
     _finish(figure, campaign, handles)
     if plane.alike:
         fit(figure, [axes], plane.tallness)
@@ -104,10 +106,13 @@ def _draw_levels(axes: Axes, grid: Grid, campaign: Campaign) -> tuple[float, ...
 
 
 def _draw_profile(campaign: Campaign) -> Figure:
-    found = ticks(campaign.points[:, 0])
-    chosen = np.argsort(campaign.points[:, 0], kind="stable")
+    along = campaign.positions[:, 0]
+    found = ticks(along)
+    chosen = np.argsort(along, kind="stable")
     sides = found.sides[found.index[chosen]]
-    return _draw_along(campaign, chosen, campaign.points[chosen, 0], sides, name=campaign.names[0])
+    figure = _draw_along(campaign, chosen, along[chosen], sides, name=campaign.names[0])
+    mark_axes([figure.axes[-1].xaxis], campaign)
+    return figure
 
 
 def _draw_ranking(campaign: Campaign) -> Figure:
@@ -284,6 +289,15 @@ def name_axes(axes: Axes, first: str, second: str, *, across: int = 70, up: int 
     axes.tick_params(labelsize=9)
     axes.set_xlabel(as_line(first, across), parse_math=False)
     axes.set_ylabel(as_line(second, up), parse_math=False)
+
+
+def mark_axes(axes: Sequence[Axis], campaign: Campaign) -> None:
+    """The ticks of coordinates with a scale of their own: in people's units, or by name."""
+    for axis, scale in zip(axes, campaign.scales, strict=False):
+        if scale.tick(0.0) is not None:
+            axis.set_major_formatter(FuncFormatter(lambda position, _at, scale=scale: scale.tick(position)))
+        if scale.size is not None:
+            axis.set_major_locator(MaxNLocator("auto", integer=True))
 
 
 def _finish(figure: Figure, campaign: Campaign, handles: Sequence[Artist]) -> None:

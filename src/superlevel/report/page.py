@@ -21,6 +21,7 @@ from superlevel.report.markup import Label, Numeral, number, picture, section, s
 from superlevel.report.probabilities import probability_figure
 from superlevel.report.progress import progress_section
 from superlevel.report.reliability_diagram import reliability_section
+from superlevel.scales import Cell
 
 POINTS = 500  # lines of the table of points, at most
 SUGGESTED = 60  # lines of the next batch, at most
@@ -106,12 +107,14 @@ class _Places:
         extents = np.ptp(self.campaign.points[:, :SHOWN], axis=0).tolist()
         return [max(0, 4 - ceil(log10(extent))) if 1e-6 < extent < 1e9 else None for extent in extents]
 
-    def numbers(self, point: int) -> list[Numeral]:
-        values = self.campaign.points[point, :SHOWN].tolist()
-        return [
-            number(value) if places is None else Numeral(np.format_float_positional(value, places, trim="-"))
-            for value, places in zip(values, self.decimals, strict=True)
-        ]
+    def numbers(self, point: int) -> list[str]:
+        cells = self.campaign.coordinates.cells(self.campaign.points[point].tolist())[:SHOWN]
+        return [self._word(cell, places) for cell, places in zip(cells, self.decimals, strict=True)]
+
+    def _word(self, cell: Cell, places: int | None) -> str:
+        if isinstance(cell, str):
+            return cell
+        return number(cell) if places is None else Numeral(np.format_float_positional(float(cell), places, trim="-"))
 
     def of(self, point: int) -> str:
         return self.listing(self.numbers(point))

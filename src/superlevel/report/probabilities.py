@@ -38,6 +38,7 @@ from superlevel.report.drawing import (
     fill,
     fit,
     frame_map,
+    mark_axes,
     name_axes,
 )
 from superlevel.report.markup import picture, text
@@ -114,7 +115,7 @@ def draw_probabilities(campaign: Campaign) -> Figure:
 
 
 def _draw_maps(campaign: Campaign, panels: Sequence[_Panel]) -> Figure:
-    plane = as_plane(campaign.points)
+    plane = as_plane(campaign.positions)
     rows = math.ceil(len(panels) / ACROSS)
     columns = math.ceil(len(panels) / rows)
     width = WIDTHS[columns]
@@ -128,10 +129,11 @@ def _draw_maps(campaign: Campaign, panels: Sequence[_Panel]) -> Figure:
     crossed = False
     for at, (axes, panel) in enumerate(zip(maps, panels, strict=True)):
         crossed |= _draw_map(axes, plane, panel, campaign, dot=dot)
-        frame_map(axes, plane, campaign.points)
+        frame_map(axes, plane, campaign.positions)
         lowest = at + columns >= len(panels)
         names = (campaign.names[0] if lowest else "", campaign.names[1] if at % columns == 0 else "")
         name_axes(axes, *names, across=_letters(width), up=_letters(width * plane.tallness))
+        mark_axes((axes.xaxis, axes.yaxis), campaign)
         axes.tick_params(labelbottom=lowest)
         if len(panels) > 1:
             axes.set_title(f"above {panel.level}", fontsize=10.5)
@@ -162,11 +164,11 @@ def _draw_map(axes: Axes, plane: Plane, panel: _Panel, campaign: Campaign, *, do
     axes.add_collection(shades, autolim=False)
     if grid is not None:
         _draw_borders(axes, grid, panel)
-    measured = campaign.points[campaign.counts > 0]
+    measured = campaign.positions[campaign.counts > 0]
     if len(measured):
         first, second = measured.T
         axes.scatter(first, second, dot, MEASURED, label="measured", **DOT)
-    return _draw_half(axes, grid, panel.chances, campaign.points)
+    return _draw_half(axes, grid, panel.chances, campaign.positions)
 
 
 def _edges(panel: _Panel) -> tuple[list[str], list[float]]:
@@ -266,7 +268,7 @@ def _draw_curves(campaign: Campaign, panels: Sequence[_Panel]) -> Figure:
 def _draw_curve(axes: Axes, panel: _Panel, campaign: Campaign) -> str:
     """Probabilities, the line of 50 %, ticks where measured, and a strip of labels; what is along the axis."""
     if campaign.points.shape[1] == 1:
-        chosen, at, sides = _along(campaign.points[:, 0])
+        chosen, at, sides = _along(campaign.positions[:, 0])
         axes.plot(at, panel.chances[chosen], "-" if len(at) > 1 else "o", color=DARK, lw=1.6, label="probability")
         name = campaign.names[0]
     else:

@@ -21,12 +21,14 @@ from superlevel.arrays import Array, Indices, Labels, Mask
 from superlevel.bounds import LowerBound
 from superlevel.bounds.decided_points import bound
 from superlevel.bounds.setting import needed
+from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError
 from superlevel.files import replacing
 from superlevel.formats import Table
 from superlevel.goals import classes, decided, summary
 from superlevel.problem import Problem
 from superlevel.report.campaign import headings, numbers, table_by_names
+from superlevel.scales import Scale
 from superlevel.simulation import Run
 
 COLUMNS = ("label", "decided", "estimate", "lower", "upper", "interval")
@@ -64,6 +66,13 @@ class Stopping:
     """Why nothing more is measured, in words; None while something is."""
     guarantee: str = ""
     """In which sense the labels are right."""
+    scales: tuple[Scale, ...] = ()
+    """(d,) what each coordinate may be; empty where all are plain numbers."""
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """What the coordinates are called, and what each may be."""
+        return Coordinates(names=self.names, scales=self.scales) if self.scales else Coordinates.plain(self.names)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -133,7 +142,7 @@ class Stopping:
         )
         return [
             dict(zip(names, point, strict=True)) | dict(zip(COLUMNS, rest, strict=True))
-            for point, *rest in zip(self.points.tolist(), *told, strict=True)
+            for point, *rest in zip(map(self.coordinates.cells, self.points.tolist()), *told, strict=True)
         ]
 
     def as_table(self) -> Table:
@@ -205,6 +214,7 @@ def of_run(run: Run, problem: Problem) -> Stopping:
     return Stopping(
         names=problem.domain.names,
         points=problem.domain.places,
+        scales=problem.domain.coordinates.scales,
         problem=problem,
         labels=run.labels,
         decided=run.decided,

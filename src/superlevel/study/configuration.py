@@ -8,6 +8,7 @@ import numpy as np
 
 from superlevel import __version__, goals, kernels
 from superlevel.arrays import Array, as_count, as_number, as_seed
+from superlevel.coordinates import Coordinates
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.fields import FIELDS
@@ -50,8 +51,9 @@ def created(
     return Created(
         format=FORMAT,
         version=__version__,
-        points=problem.domain.points.tolist(),
+        points=problem.domain.places.tolist(),
         names=_checked_names(problem.domain.names),
+        scales=_scales(problem.domain.coordinates),
         goal=problem.goal.describe(),
         kernel=None if "kernel" in problem.fit else kernels.describe(problem.domain.kernel),
         problem={field.name: _plain(getattr(problem, field.name)) for field in FIELDS},
@@ -83,7 +85,7 @@ def problem_of(given: Created, fit: Fit | None) -> Problem:
     if fit is not None:
         kernel, left = fit.kernel, ()
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
-    domain = Domain(np.array(given.points), kernels.restore(kernel), names=given.names)
+    domain = Domain(np.array(given.points), kernels.restore(kernel), names=given.names, scales=given.coordinates.scales)
     return Problem(domain, goal=goal_of(given), fit=left, **fields)
 
 
@@ -95,6 +97,11 @@ def _plain(values: float | Array | None) -> float | list[float] | None:
 
 def _array(values: Any) -> Any:
     return np.array(values) if isinstance(values, list) else values
+
+
+def _scales(coordinates: Coordinates) -> list[dict[str, Any]]:
+    """Empty where all are plain numbers."""
+    return [] if coordinates.is_plain else [scale.describe() for scale in coordinates.scales]
 
 
 def _checked_names(names: tuple[str, ...]) -> list[str]:

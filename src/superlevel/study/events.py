@@ -19,11 +19,13 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from superlevel import scales
+from superlevel.coordinates import Coordinates
 from superlevel.errors import NotInstalledError
 from superlevel.study.format1 import from_format_1
 from superlevel.study.storage.protocol import Entry, StorageError
 
-FORMAT = 4
+FORMAT = 5
 PILOT, BATCH, ROUND, REST, AUDIT = "pilot", "batch", "round", "rest", "audit"  # what plans are for
 
 
@@ -139,6 +141,8 @@ class Created(Payload):
     """Of the library."""
     points: list[list[float]]
     names: list[str]
+    scales: list[dict[str, Any]] = Field(default_factory=list)
+    """What each coordinate may be, as `superlevel.scales.restore` takes it; empty where all are plain numbers."""
     goal: dict[str, Any]
     """As `superlevel.goals.restore` takes it."""
     kernel: Any = None
@@ -163,6 +167,13 @@ class Created(Payload):
     """The name of the study; empty in the formats before 4."""
     key: str = ""
     """The public key with which all entries are signed; empty where none is."""
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """The coordinates of a point, as people see them."""
+        if not self.scales:
+            return Coordinates.plain(self.names)
+        return Coordinates(names=tuple(self.names), scales=tuple(scales.restore(each) for each in self.scales))
 
     @classmethod
     def read(cls, entry: Entry) -> Self:

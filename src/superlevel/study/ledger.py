@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from superlevel.arrays import Array, Indices, Mask, frozen
+from superlevel.coordinates import Coordinates
 from superlevel.goals import Goal, restore
+from superlevel.scales import Cell
 from superlevel.study.events import Asked, Closed, Corrected, Created, DamagedError, Fit, Told, Withdrawn, read
 from superlevel.study.storage.protocol import Entry
 
@@ -127,6 +129,15 @@ class Ledger:
     def places(self) -> Array:
         """(n, d) the points."""
         return frozen(np.array(self.created.points))
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """What the coordinates are called, and what each may be."""
+        return self.created.coordinates
+
+    def cells(self, point: int) -> tuple[Cell, ...]:
+        """(d,) a point as people see it."""
+        return self.coordinates.cells(self.created.points[point])
 
     @cached_property
     def goal(self) -> Goal:

@@ -6,6 +6,7 @@ points      (n, d)  of the domain
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import repeat
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, Indices, as_vector
 from superlevel.errors import InputError
+from superlevel.scales import Cell
 
 _SHOWN_COORDINATES = 4
 _SAME = 1e-9  # of a coordinate's extent
@@ -49,14 +51,16 @@ def locate(points: Array, coordinates: ArrayLike) -> int:
     found = as_vector("coordinates", coordinates, length=len(names))[None]
     (index,) = match(points, found)
     if index < 0:
-        near = shown(names, points[closest(points, found)[0]])
-        raise InputError("coordinates", shown(names, found[0]), f"give a point of the domain; the nearest is {near}")
+        near = shown(names, points[closest(points, found)[0]].tolist())
+        raise InputError(
+            "coordinates", shown(names, found[0].tolist()), f"give a point of the domain; the nearest is {near}"
+        )
     return int(index)
 
 
-def shown(names: tuple[str, ...], point: Array) -> str:
+def shown(names: tuple[str, ...], point: Sequence[Cell]) -> str:
     """A point (d,) in words, with the first few coordinates where there are many."""
-    parts = [f"{name} = {number}" for name, number in zip(names, point.tolist(), strict=True)][:_SHOWN_COORDINATES]
+    parts = [f"{name} = {number}" for name, number in zip(names, point, strict=True)][:_SHOWN_COORDINATES]
     return ", ".join(parts + ["..."] * (len(names) > _SHOWN_COORDINATES))
 
 

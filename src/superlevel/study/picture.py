@@ -27,7 +27,8 @@ def campaign(name: str, known: Knowledge) -> Campaign:
     shown = Campaign(
         name=name,
         question=ledger.goal.question,
-        names=tuple(ledger.created.names),
+        names=ledger.coordinates.names,
+        scales=ledger.coordinates.scales,
         points=ledger.places,
         labels=known.labels,
         counts=ledger.counts,

@@ -21,10 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from superlevel.arrays import Array, Mask
+from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError, SuperlevelError
 from superlevel.formats import Table, table_of
-from superlevel.formats.cells import ABSENT, comma_remedy, empty
+from superlevel.formats.cells import ABSENT, comma_remedy, empty, numbers
 from superlevel.formats.table import header_faults
+from superlevel.scales import Scale
 from superlevel.study.heads import COLUMN
 from superlevel.study.matching import closest, match, shown
 
@@ -106,7 +108,14 @@ class Sheet:
     """Columns that mean nothing here."""
 
 
-def read_sheet(table: Table, *, points: Array, names: tuple[str, ...], study: str | None = None) -> Sheet:
+def read_sheet(
+    table: Table,
+    *,
+    points: Array,
+    names: tuple[str, ...],
+    scales: Sequence[Scale] | None = None,
+    study: str | None = None,
+) -> Sheet:
     """The results in a table, which a file of any format was read to.
 
     A column ``value`` is required, and a column ``ticket`` or all coordinates by their names; ``noise``, ``status``
@@ -116,6 +125,7 @@ def read_sheet(table: Table, *, points: Array, names: tuple[str, ...], study: st
         table: what is in the file.
         points: (n, d) points of the domain. Coordinates match exactly, or else to 1e-9 of their extent.
         names: (d,) names of the coordinates.
+        scales: (d,) what each coordinate may be; by default any number.
         study: whose results they must be, where the sheet says that.
 
     Raises:
@@ -127,7 +137,7 @@ def read_sheet(table: Table, *, points: Array, names: tuple[str, ...], study: st
     values, unreadable = _values(body)
     noise, unclear = _noise(body)
     tickets, unknown = _tickets(body)
-    located, lost = _points(body, coordinates, points)
+    located, lost = _points(body, _as_coordinates(coordinates, scales), points)
     strange = [at for at, cell in enumerate(body.texts(STUDY)) if cell and study is not None and cell != study]
     others = [body.trouble(at, STUDY, _ELSEWHERE) for at in strange]
     troubles = [*_faults(table), *unreadable, *unclear, *unknown, *lost, *others]
@@ -141,12 +151,23 @@ def read_sheet(table: Table, *, points: Array, names: tuple[str, ...], study: st
     return Sheet(lines=lines, blank=body.blank, ignored=layout.ignored)
 
 
-def blank_sheet(tickets: Sequence[int], points: Array, names: Sequence[str], *, study: str = "") -> Table:
+def blank_sheet(
+    tickets: Sequence[int],
+    points: Array,
+    names: Sequence[str],
+    *,
+    scales: Sequence[Scale] | None = None,
+    study: str = "",
+) -> Table:
     """A sheet to be filled in: one line for each ticket, with the coordinates (m, d) of its point."""
     coordinates = check_names(names)
-    rows = np.asarray(points, dtype=np.float64).tolist()
+    rows = map(_as_coordinates(coordinates, scales).cells, np.asarray(points, dtype=np.float64).tolist())
     lines = [[int(ticket), *row, "", "", "", "", study] for ticket, row in zip(tickets, rows, strict=True)]
     return table_of([TICKET, *coordinates, VALUE, NOISE, STATUS, REASON, STUDY], lines)
+
+
+def _as_coordinates(names: tuple[str, ...], scales: Sequence[Scale] | None) -> Coordinates:
+    return Coordinates.plain(names) if scales is None else Coordinates(names=names, scales=tuple(scales))
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -300,9 +321,10 @@ def _ticket(cell: str) -> int:
     return 0 if found is None else int(found[1])
 
 
-def _points(body: _Body, names: tuple[str, ...], points: Array) -> tuple[list[int | None], list[Trouble]]:
+def _points(body: _Body, coordinates: Coordinates, points: Array) -> tuple[list[int | None], list[Trouble]]:
     """Indices (m,) of points, None where a line has no coordinates."""
-    columns = [body.numbers(name) for name in names]
+    names, scales = coordinates.names, coordinates.scales
+    columns = [_coordinate(body, name, scale) for name, scale in zip(names, scales, strict=True)]
     found = np.stack([numbers for numbers, _ in columns], axis=1)
     wrong = np.stack([bad for _, bad in columns], axis=1)
     absent = np.isnan(found) & ~wrong
@@ -312,15 +334,28 @@ def _points(body: _Body, names: tuple[str, ...], points: Array) -> tuple[list[in
     troubles = [body.trouble(at, TICKET, "give the ticket, or all coordinates") for at in _where(nowhere)]
     otherwise = f"{_FINITE}, or leave all coordinates empty beside a ticket" if TICKET in body.places else _FINITE
     for at, j in np.argwhere(wrong | (absent & ~by_ticket[:, None])).tolist():
-        troubles.append(body.trouble(at, names[j], comma_remedy(body.texts(names[j])[at]) or otherwise))
+        remedy = scales[j].spelling or comma_remedy(body.texts(names[j])[at]) or otherwise
+        troubles.append(body.trouble(at, names[j], remedy))
     whole = np.flatnonzero(np.isfinite(found).all(axis=1))
     located = np.full(len(found), -1)
     located[whole] = match(points, found[whole])
     lost = whole[located[whole] < 0]
     for at, near in zip(lost.tolist(), closest(points, found[lost]).tolist(), strict=True):
-        remedy = f"give a point of the domain; the nearest is {shown(names, points[near])}"
-        troubles.append(Trouble(line=body.lines[at], column="", got=f"at {shown(names, found[at])}", remedy=remedy))
+        remedy = f"give a point of the domain; the nearest is {_shown(coordinates, points[near])}"
+        got = f"at {_shown(coordinates, found[at])}"
+        troubles.append(Trouble(line=body.lines[at], column="", got=got, remedy=remedy))
     return [None if point < 0 else point for point in located.tolist()], troubles
+
+
+def _coordinate(body: _Body, name: str, scale: Scale) -> tuple[Array, Mask]:
+    """Numbers (m,) of a column, and where there is something else; names that the scale knows are numbers, too."""
+    if not scale.spelling:
+        return body.numbers(name)
+    return numbers([scale.numeral(cell) if cell else cell for cell in body.texts(name)])
+
+
+def _shown(coordinates: Coordinates, place: Array) -> str:
+    return shown(coordinates.names, coordinates.cells(place.tolist()))
 
 
 def _where(mask: Mask) -> list[int]:

@@ -23,7 +23,8 @@ def stopping(known: Knowledge) -> Stopping:
     ledger, state = known.ledger, known.state
     bounds = _said(state.belief.bounds())
     return Stopping(
-        names=tuple(ledger.created.names),
+        names=ledger.coordinates.names,
+        scales=ledger.coordinates.scales,
         points=ledger.places,
         problem=None if known.method.problem.fit else known.method.problem,
         labels=known.labels,

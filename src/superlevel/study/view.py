@@ -17,6 +17,7 @@ from superlevel.audits import Stratum
 from superlevel.findings import Verdict
 from superlevel.goals import classes
 from superlevel.report.reliability import Reliability
+from superlevel.scales import Cell
 from superlevel.study import status
 from superlevel.study.assumptions import assumptions, guarantee
 from superlevel.study.auditing import Accuracy, accuracy
@@ -95,7 +96,7 @@ class Audit(_Record):
 class Points(_Record):
     """One list for each column; all have n entries, in the order of the domain."""
 
-    coordinates: list[list[float]]
+    coordinates: list[list[Cell]]
     label: list[str]
     """The name of the class, or undecided."""
     lowest: list[int]
@@ -197,7 +198,7 @@ def _points(known: Knowledge) -> Points:
     words = [ledger.goal.groups[c] if c == d else "undecided" for c, d in zip(lowest, highest, strict=True)]
     bounds = state.belief.bounds()
     return Points(
-        coordinates=ledger.created.points,
+        coordinates=[list(ledger.cells(point)) for point in range(ledger.n)],
         label=words,
         lowest=lowest.tolist(),
         highest=highest.tolist(),

@@ -92,7 +92,7 @@ def _tickets(ledger: Ledger) -> Iterator[list[Any]]:
     for at, (point, value, noise, fate, late, told) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
         yield [
             at + 1,
-            *ledger.created.points[point],
+            *ledger.cells(point),
             *("" if math.isnan(number) else number for number in (value, noise)),
             Fate(fate).name.lower(),
             "yes" if late else "",

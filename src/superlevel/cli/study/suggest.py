@@ -18,6 +18,7 @@ from superlevel.files import replacing
 
 if TYPE_CHECKING:
     from superlevel.report.campaign import Reason
+    from superlevel.scales import Cell
     from superlevel.study.ledger import Ledger
     from superlevel.study.results import Ticket, Tickets
     from superlevel.study.study import Study
@@ -105,7 +106,8 @@ def _show(console: Console, study: Study, tickets: Tickets, reasons: Mapping[int
     shown = tickets[:SHOWN]
     names = created.names[:SHOWN_COORDINATES]
     rows = [
-        [str(ticket.number), *_numbers(ticket.coordinates), _why(ticket, reasons, study.ledger)] for ticket in shown
+        [str(ticket.number), *_numbers(study.ledger.cells(ticket.point)), _why(ticket, reasons, study.ledger)]
+        for ticket in shown
     ]
     console.print(common.table(["ticket", *names, "why here"], rows))
     if any(ticket.number in reasons for ticket in shown):
@@ -135,28 +137,27 @@ def _why(ticket: Ticket, reasons: Mapping[int, Reason], ledger: Ledger) -> str:
         from superlevel.report.campaign import CHECK  # noqa: PLC0415
 
         return CHECK
-    points = ledger.created.points
     return ", ".join(
-        ("itself" if point == ticket.point else f"({', '.join(_numbers(points[point], digits=4))})") + f" {share:.0%}"
+        ("itself" if point == ticket.point else f"({', '.join(_numbers(ledger.cells(point), digits=4))})")
+        + f" {share:.0%}"
         for point, share in reason.serves
     )
 
 
-def _numbers(coordinates: Sequence[float], digits: int = 6) -> list[str]:
-    return [f"{coordinate:.{digits}g}" for coordinate in coordinates[:SHOWN_COORDINATES]]
+def _numbers(cells: Sequence[Cell], digits: int = 6) -> list[str]:
+    return [cell if isinstance(cell, str) else f"{cell:.{digits}g}" for cell in cells[:SHOWN_COORDINATES]]
 
 
 def _as_data(ticket: Ticket, ledger: Ledger, reasons: Mapping[int, Reason], again: bool) -> dict[str, Any]:
     served = reasons[ticket.number].serves if ticket.number in reasons else ()
-    points = ledger.created.points
     return {
         "ticket": ticket.number,
         "point": ticket.point,
-        "coordinates": list(ticket.coordinates),
+        "coordinates": list(ledger.cells(ticket.point)),
         "until": datetime.fromtimestamp(ticket.until, UTC).isoformat(timespec="seconds"),
         "again": again,
         "check": ticket.number in reasons and reasons[ticket.number].check,
-        "why": [{"point": point, "coordinates": points[point], "share": share} for point, share in served],
+        "why": [{"point": point, "coordinates": ledger.cells(point), "share": share} for point, share in served],
     }
 
 
@@ -191,7 +192,7 @@ def write_sheet(sheet: Path, tickets: Tickets, study: Study, *, force: bool) -> 
     from superlevel.study.heads import headed  # noqa: PLC0415
     from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
 
-    names = study.ledger.created.names
-    table = blank_sheet([ticket.number for ticket in tickets], tickets.points, names, study=study.name)
+    numbers, shown = [ticket.number for ticket in tickets], study.ledger.coordinates
+    table = blank_sheet(numbers, tickets.points, shown.names, scales=shown.scales, study=study.name)
     with replacing("--csv", sheet, force=check_overwriting(study, sheet, force=force)) as beside:
         formats.write(beside, headed(table, study.ledger))

@@ -164,6 +164,9 @@ def _claimed(file: Path, ledger: Ledger, names: tuple[str, ...]) -> tuple[Indice
 
     table, points, groups = formats.read(file).checked(), ledger.places, ledger.goal.groups
     (column,) = table.places([LABEL])
+    for place, scale in zip(table.places(names), ledger.coordinates.scales, strict=True):
+        if scale.spelling:
+            table = table.spelled(place, scale.numeral)
     coordinates = table.numbers(table.places(names))
     possible = {groups[c]: c for c in range(len(groups) - 1, 0, -1)} | {"undecided": UNDECIDED_CLASS, groups[0]: 0}
     claimed = []
