@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
@@ -61,6 +62,8 @@ class Domain:
     """Kernel on the points, as scikit-learn defines one; None stands for the linear kernel <x, y>."""
     names: tuple[str, ...]
     """(c,) names of the coordinates, all different."""
+    reference: str
+    """The reference system of coordinates on a map; empty where there is none."""
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class Domain:
         names: Sequence[str] | None = None,
         scales: Sequence[Scale] | None = None,
         geographic: bool = False,
+        reference: str = "",
     ) -> None:
         """Check everything once, so that no later step needs to.
 
@@ -82,6 +86,7 @@ class Domain:
             geographic: whether longitude and latitude in degrees are among the coordinates: those that are called so,
                 or the first two. The kernel then sees x, y and z of the place on the sphere in km, and the other
                 coordinates after these. Its lengths are in km.
+            reference: the reference system of coordinates on a map, "EPSG:25832" for example; maps carry it.
         """
         matrix, known = _coordinates(points)
         called = _checked_names(known if names is None else names, matrix.shape[1])
@@ -91,6 +96,7 @@ class Domain:
         object.__setattr__(self, "points", matrix if coordinates.is_plain else frozen(coordinates.forward(matrix)))
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "names", called)
+        object.__setattr__(self, "reference", reference)
         _check_kernel(self)
 
     @classmethod
@@ -99,16 +105,19 @@ class Domain:
     ) -> Self:
         """The points of a file: names in the first line, one point in each further line.
 
-        The ending of its name says what it is: text (.csv and any other), .xlsx or .parquet (`superlevel.formats`).
+        The ending of its name says what it is: text (.csv and any other), .xlsx, .parquet, a layer of points (.gpkg,
+        .geojson), or a raster whose cells with data are the points (.tif); see `superlevel.formats`.
 
         Args:
             path: the file.
-            columns: the columns that hold the coordinates, in the wanted order; by default all.
+            columns: the columns that hold the coordinates, in the wanted order; by default all, or those that the
+                format knows: of a map east and north.
             kernel: as for the constructor.
         """
         table = formats.read(path).checked()
-        places = table.places(columns)
-        return cls(table.numbers(places), kernel, names=[table.header[place] for place in places])
+        places = table.places(columns or table.coordinates or None)
+        names = [table.header[place] for place in places]
+        return cls(table.numbers(places), kernel, names=names, reference=table.reference)
 
     @classmethod
     def box(cls, box: Mapping[str, Any], *, count: int = 1024, seed: int = 0, kernel: Kernel | None = None) -> Self:
@@ -146,11 +155,19 @@ class Domain:
 
     def with_kernel(self, kernel: Kernel | None) -> Self:
         """The same points with another kernel."""
-        return type(self)(self.places, kernel, names=self.names, scales=self.coordinates.scales)
+        other = copy(self)
+        object.__setattr__(other, "kernel", kernel)
+        _check_kernel(other)
+        return other
 
     def on_sphere(self) -> Self:
         """The same points as longitudes and latitudes in degrees."""
-        return type(self)(self.places, self.kernel, names=self.names, scales=self.coordinates.scales, geographic=True)
+        coordinates = _scaled(self.places, self.names, on_sphere(self.names, self.coordinates.scales))
+        other = copy(self)
+        object.__setattr__(other, "coordinates", coordinates)
+        object.__setattr__(other, "points", frozen(coordinates.forward(self.places)))
+        _check_kernel(other)
+        return other
 
     @property
     def units(self) -> Indices:

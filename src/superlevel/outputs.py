@@ -5,7 +5,7 @@
     an output of this program                    replaced            replaced
     a sheet with values in it                    refused             replaced
     any other file                               refused             replaced
-    a database of SQLite, or a file beside one   refused             refused
+    a database of SQLite, or a file beside one   refused             refused   (a GeoPackage is a table)
     a link that leads out of its folder          refused             refused
 
 Pages and pictures carry a mark. Tables have none, because other programs would take it for a line: they are known by
@@ -25,6 +25,7 @@ from superlevel.errors import InputError
 MARK = "superlevel"
 GENERATOR = f'<meta name="generator" content="{MARK}">'
 _DATABASE = b"SQLite format 3\0"
+_GEOPACKAGE = b"GPKG"  # the application that a table of points in such a database is for
 _BESIDE = ("-wal", "-shm", "-journal")
 _MARKS = {
     b"\x89PNG": f"Software\0{MARK}".encode(),
@@ -38,7 +39,8 @@ _MEASUREMENTS = re.compile(r"ticket,.+,value,noise,fate,late,reason,told(,log he
 _TABLES = tuple(
     re.compile(pattern)
     for pattern in (
-        r".+,label,measurements,average,mean,lower,upper(,likelier)?(,probability above [^,]+)*(,log head)?",
+        r".+,label,measurements,average,mean,lower,upper(,likelier)?(,probability above [^,]+)*(,deviation)?"
+        r"(,log head)?",
         r".+,label,decided,estimate,lower,upper,interval(,log head)?",
         r"estimate,measurements,ratio,assumes,exceeded,noise,norm,bound,delta,tolerance",
         r"figure,setting,method,.+",
@@ -132,7 +134,8 @@ def _is_nothing(path: Path) -> bool:
 
 def _is_database(path: Path) -> bool:
     try:
-        return path.is_file() and _first(path, len(_DATABASE)) == _DATABASE
+        begins = _first(path, 72) if path.is_file() else b""
+        return begins.startswith(_DATABASE) and begins[68:] != _GEOPACKAGE
     except OSError:
         return False
 

@@ -152,7 +152,7 @@ class _Degrees(Number):
 
     def fault(self, values: Array) -> str | None:
         fits = (self.low <= values).all() and (values <= self.high).all()
-        return None if fits else f"give degrees from {self.low:g} to {self.high:g}, or a domain that is not geographic"
+        return None if fits else f"give degrees from {self.low:g} to {self.high:g}, or leave geographic out"
 
 
 @dataclass(frozen=True)

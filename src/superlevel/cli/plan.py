@@ -16,8 +16,9 @@ from rich.text import Text
 from superlevel import formats, kernels
 from superlevel.arrays import Array, as_number
 from superlevel.cli.goal import HELP, as_goal
-from superlevel.cli.options import option
+from superlevel.cli.options import Geographic, option
 from superlevel.cli.study import common
+from superlevel.cli.study.notes import notes
 from superlevel.domain import Domain, read_columns, read_values
 from superlevel.errors import InputError
 from superlevel.files import replacing
@@ -57,6 +58,7 @@ def run(
     columns: Annotated[
         list[str] | None, typer.Option("--column", help="A coordinate; once for each. Default: all but the guess.")
     ] = None,
+    geographic: Geographic = False,
     kernel: Annotated[
         str,
         typer.Option(
@@ -110,9 +112,12 @@ def run(
     values = read_values(points, guess)
     chosen = columns or [name for name in read_columns(points) if name != guess]
     domain = Domain.read(points, columns=chosen)
+    if geographic:
+        with common.given_as("points", geographic="--geographic"):
+            domain = domain.on_sphere()
     console = common.screen()
     with common.working("loading scipy and scikit-learn"):
-        parsed = kernels.parse(kernel)
+        parsed = kernels.parse(kernel, columns=domain.coordinates.columns_of)
         from superlevel import bounds  # noqa: PLC0415  slow to import, and --help needs none of it
 
         first: dict[str, Any] = {name: given[0] for name, given in ranges.items()}
@@ -124,6 +129,7 @@ def run(
     _check_bounds(ranges.get("bound", ()), filled - mean)
     with common.working(f"solving the designs for {n} points"):
         found = bounds.plan(problem, filled)
+    common.say_lines(console, (f"note: {note}" for note in notes(domain, estimated=False)))
     if known < n:
         common.say(console, f"{known} of {n} values are given; the kernel predicts the others.")
     console.print(_table(found.rows, filled, goal), *map(Text, _remarks(found)), sep="\n")

@@ -30,7 +30,7 @@ from superlevel import pilots, posterior
 from superlevel.arrays import Array, Indices, Mask, frozen
 from superlevel.averaging import NO_DATA, Average, Data, Predictive, Shortlist
 from superlevel.averaging.metrics import constant
-from superlevel.averaging.predictive import probit
+from superlevel.averaging.predictive import ONE_DEVIATION, probit
 from superlevel.confidence import error_rate
 from superlevel.confidence.posterior import BETA, OnPosterior, Posterior
 from superlevel.confidence.protocol import Guarantee
@@ -287,6 +287,13 @@ class EstimatedBelief:
     def fixed(self, _share: float, /) -> None:
         """None: every measurement may tell something."""
         return
+
+    @property
+    def deviation(self) -> Array | None:
+        if self.pilot:
+            return None
+        low, high = (self.prediction.quantile(each, self.scale) for each in (ONE_DEVIATION, 1.0 - ONE_DEVIATION))
+        return np.asarray(0.5 * (high - low))
 
     def probability(self, level: float, /) -> Array | None:
         if self.pilot:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from superlevel.errors import InputError
-from superlevel.formats import excel, parquet, text
+from superlevel.formats import excel, parquet, raster, text, vector
 from superlevel.formats.cells import Cell
 from superlevel.formats.table import Fault, Table, table_of
 
@@ -43,8 +43,8 @@ class Format(Protocol):
         """Write the table to a file, which is replaced."""
 
 
-FORMATS: tuple[Format, ...] = (text, excel, parquet)
-_OLD = {".xls": ".xlsx", ".ods": ".xlsx", ".shp": ".csv"}
+FORMATS: tuple[Format, ...] = (text, excel, parquet, vector, raster)
+_OLD = {".xls": ".xlsx", ".ods": ".xlsx", ".shp": ".gpkg"}
 
 
 def endings() -> tuple[str, ...]:

@@ -51,6 +51,9 @@ class Table:
     reference: str = ""
     """The reference system of the coordinates, where the format carries one: "EPSG:25832", for example, or WKT."""
 
+    coordinates: tuple[str, ...] = ()
+    """The columns that say where a row is, east and north, where the format or whoever made the table knows them."""
+
     def __len__(self) -> int:
         return len(self.lines)
 

@@ -30,6 +30,7 @@ WORDS = {ABOVE: "above", UNDECIDED: "undecided", BELOW: "below"}
 """What a label says, in the order in which labels are told."""
 COLUMNS = ("label", "measurements", "average", "mean", "lower", "upper")
 """What a table has of every point in any case, after its coordinates."""
+DEVIATION = "deviation"
 LIKELIER = "likelier"
 
 
@@ -87,6 +88,8 @@ class Campaign:
     """When each point was decided, and what that took."""
     likelier: Labels | None = None
     """(n,) the class of each point if it had to be named now; None where there is no estimate."""
+    deviation: Array | None = None
+    """(n,) the standard deviation of f; None where there is no model of f."""
     chances: Array | None = None
     """(k, n) the probability of being above each level; None where there is no model of f."""
     reliability: tuple[Reliability, ...] = ()
@@ -116,7 +119,8 @@ class Campaign:
     def columns(self) -> tuple[str, ...]:
         """What a table has of every point, after its coordinates."""
         above = () if self.chances is None else tuple(f"probability above {level:g}" for level in self.levels)
-        return (*COLUMNS, *(() if self.likelier is None else (LIKELIER,)), *above)
+        spread = () if self.deviation is None else (DEVIATION,)
+        return (*COLUMNS, *(() if self.likelier is None else (LIKELIER,)), *above, *spread)
 
     @cached_property
     def doubtful(self) -> Array | None:
@@ -149,6 +153,7 @@ def rows(campaign: Campaign) -> list[dict[str, object]]:
         *(numbers(values, len(campaign.points)) for values in known),
         *([] if campaign.likelier is None else [[campaign.groups[c] for c in campaign.likelier.tolist()]]),
         *([] if campaign.chances is None else campaign.chances.tolist()),
+        *([] if campaign.deviation is None else [campaign.deviation.tolist()]),
     )
     return [
         dict(zip(names, point, strict=True)) | dict(zip(campaign.columns, rest, strict=True))

@@ -54,6 +54,7 @@ def created(
         points=problem.domain.places.tolist(),
         names=_checked_names(problem.domain.names),
         scales=_scales(problem.domain.coordinates),
+        reference=problem.domain.reference,
         goal=problem.goal.describe(),
         kernel=None if "kernel" in problem.fit else kernels.describe(problem.domain.kernel),
         problem={field.name: _plain(getattr(problem, field.name)) for field in FIELDS},
@@ -85,7 +86,13 @@ def problem_of(given: Created, fit: Fit | None) -> Problem:
     if fit is not None:
         kernel, left = fit.kernel, ()
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
-    domain = Domain(np.array(given.points), kernels.restore(kernel), names=given.names, scales=given.coordinates.scales)
+    domain = Domain(
+        np.array(given.points),
+        kernels.restore(kernel),
+        names=given.names,
+        scales=given.coordinates.scales,
+        reference=given.reference,
+    )
     return Problem(domain, goal=goal_of(given), fit=left, **fields)
 
 

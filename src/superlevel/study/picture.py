@@ -47,6 +47,7 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         stopping=found,
         likelier=None if known.estimate is None else classes(known.method.guess(known.state))[0],
         chances=chances(known),
+        deviation=known.state.belief.deviation,
         reliability=reliability(ledger),
         audits=tuple(summary(each) for each in accuracy(ledger)),
     )

@@ -39,8 +39,8 @@ def run(
     what: Annotated[
         What,
         typer.Option(
-            help="labels: a CSV line for every point; stopping: a CSV line for every point, with how many measurements "
-            "there were when it was decided; measurements: a CSV line for every ticket, with what became of it; log: a "
+            help="labels: a line for every point; stopping: a line for every point, with how many measurements "
+            "there were when it was decided; measurements: a line for every ticket, with what became of it; log: a "
             "JSON line for every entry, with its digest."
         ),
     ] = What.LABELS,
@@ -49,11 +49,14 @@ def run(
 ) -> None:
     """Write labels, when they were given, measurements or the log to a file; numbers are exact, and the file is whole.
 
+    The ending of the file says what it is: .csv, .xlsx, .parquet, .gpkg, .geojson or .tif.
+
     Example: superlevel study export harbour --out labels.csv
     """
     common.check_writable("--out", out, force=force)
     storage, study = common.opened(store, name)
     from superlevel.study.heads import headed  # noqa: PLC0415  slow to import
+    from superlevel.study.maps import on_map  # noqa: PLC0415
 
     said: list[str] = []
     with common.working(f"writing {what}"), replacing("--out", out, force=force) as beside:
@@ -61,7 +64,7 @@ def run(
             count = _write_log(storage.read(name), beside)
         else:
             table, said = _table(study, what)
-            formats.write(beside, headed(table, study.ledger))
+            formats.write(beside, headed(on_map(table, study.ledger), study.ledger))
             count = len(table)
     for sentence in (f"wrote {common.plural(count, 'line')} of {what} to {out}", *said):
         common.say(common.screen(), sentence)

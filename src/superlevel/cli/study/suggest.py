@@ -190,9 +190,10 @@ def _is_told(study: Study, sheet: Path) -> bool:
 def write_sheet(sheet: Path, tickets: Tickets, study: Study, *, force: bool) -> None:
     """A sheet to be filled in."""
     from superlevel.study.heads import headed  # noqa: PLC0415
+    from superlevel.study.maps import on_map  # noqa: PLC0415
     from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
 
     numbers, shown = [ticket.number for ticket in tickets], study.ledger.coordinates
     table = blank_sheet(numbers, tickets.points, shown.names, scales=shown.scales, study=study.name)
     with replacing("--csv", sheet, force=check_overwriting(study, sheet, force=force)) as beside:
-        formats.write(beside, headed(table, study.ledger))
+        formats.write(beside, headed(on_map(table, study.ledger), study.ledger))
