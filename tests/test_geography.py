@@ -35,10 +35,10 @@ def test_chords_belong_to_great_circles(places: list[tuple[float, float]]) -> No
 
 def test_kernels_of_chords_are_positive_definite_where_those_of_arcs_are_not() -> None:
     """Gneiting 2013, Bernoulli 19:1327."""
-    domain = sl.Domain(WORLD, RBF(5000.0), geographic=True)
+    domain = sl.Domain(WORLD, RBF(15000.0), geographic=True)
     assert np.linalg.eigvalsh(domain.gram(np.arange(60)))[0] > -1e-9
     arcs = RADIUS * haversine_distances(np.radians(WORLD[:, ::-1]))
-    assert np.linalg.eigvalsh(np.exp(-0.5 * (arcs / 5000.0) ** 2))[0] < -1e-3
+    assert np.linalg.eigvalsh(np.exp(-0.5 * (arcs / 15000.0) ** 2))[0] < -0.1
 
 
 def test_a_kernel_of_a_geographic_domain_has_lengths_in_km() -> None:
@@ -117,8 +117,8 @@ def test_an_estimated_kernel_has_its_length_in_km() -> None:
     domain = sl.Domain(WORLD, geographic=True)
     method = sl.methods.make("melk", sl.Problem(domain, goal=sl.Threshold(0.0), fit=("kernel", "noise", "mean")))
     values = np.sin(domain.points[:, 2] / 3000.0)
-    run = sl.simulate(method, sl.oracles.Gaussian(values, noise=0.05), max_samples=25, seed=0)
-    assert " km" in run.state.belief.estimated["kernel"]
+    state = method.observe(method.init(seed=0), np.arange(30), values[:30] + 0.05 * RNG.normal(size=30))[0]
+    assert " km" in state.belief.estimated["kernel"]
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Layers of points in GeoPackage and GeoJSON files. Needs the extra `gis` (pyogrio, rasterio).
 
 A row is a point. Its coordinates are the columns that `superlevel.formats.places` names; they are written as the
-geometry and as attributes, and read from the geometry. A point without coordinates has no geometry. GeoPackage keeps all
-digits of a number, GDAL's GeoJSON keeps 15.
+geometry and as attributes, and read from the geometry. A point without coordinates has no geometry. GeoPackage keeps
+all digits of a number, GDAL's GeoJSON keeps 15.
 """
 
 from __future__ import annotations
