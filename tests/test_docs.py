@@ -11,6 +11,7 @@ import numpy as np
 import superlevel as sl
 from superlevel.fields import FIELDS, table
 from superlevel.goals import KINDS, parse
+from superlevel.kernels.table import LEAVES
 from superlevel.records import Stop
 
 ROOT = Path(__file__).parent.parent
@@ -114,3 +115,9 @@ def test_the_page_about_problems_has_every_goal_with_its_words() -> None:
     assert {goal.kind for goal in goals} == set(KINDS)
     for goal, row in zip(goals, rows, strict=True):
         assert parse(row[1].strip('`"')) == goal
+
+
+def test_the_page_about_kernels_has_every_kernel_of_the_table() -> None:
+    shown = page("docs/kernels.md")
+    for name in LEAVES:
+        assert f"`{name}(" in shown

@@ -83,7 +83,7 @@ def test_the_columns_of_a_place_share_a_unit() -> None:
         scaled = metric.scaled(domain.points)
         assert scaled.var(axis=0).sum() == pytest.approx(1.0)
         distances.append(np.linalg.norm(scaled[:, None] - scaled[None], axis=-1))
-    np.testing.assert_allclose(*distances, atol=1e-9)
+    np.testing.assert_allclose(distances[0], distances[1], atol=1e-9)
     flat = sl.Domain(np.column_stack([WORLD[:, 0], np.full(60, 50.0), np.arange(60)]), names=["lon", "lat", "t"])
     assert constant(flat.points).tolist() == [1]
     round_ = flat.on_sphere()
@@ -96,7 +96,7 @@ def test_a_pilot_is_spread_over_the_sphere_and_not_over_degrees() -> None:
     places = np.column_stack([east, north])
     nearest = []
     for domain in (sl.Domain(places), sl.Domain(places, geographic=True)):
-        chosen = pilots.spread(domain.points, domain.units, 20, begun=np.empty(0, dtype=np.int64))
+        chosen = pilots.spread(domain.points, 20, np.empty(0, dtype=np.int64), units=domain.units)
         apart = cartesian(*places[chosen].T)
         distances = np.linalg.norm(apart[:, None] - apart[None], axis=-1) + 1e9 * np.eye(20)
         nearest.append(distances.min())

@@ -25,9 +25,9 @@ WEST, EAST, SOUTH, NORTH = -180.0, 360.0, -90.0, 90.0  # longitudes may be count
 def cartesian(longitudes: Array, latitudes: Array) -> Array:
     """(n, 3) places on the sphere in km, for degrees (n,) each.
 
-    >>> cartesian(np.array([0.0, 90.0]), np.array([0.0, 0.0])).round(1)
-    array([[6371. ,    0. ,    0. ],
-           [   0. , 6371. ,    0. ]])
+    >>> cartesian(np.array([0.0, 90.0]), np.array([0.0, 0.0])).round()
+    array([[6371.,    0.,    0.],
+           [   0., 6371.,    0.]])
     """
     east, north = np.radians(longitudes), np.radians(latitudes)
     flat = np.cos(north)
@@ -37,7 +37,7 @@ def cartesian(longitudes: Array, latitudes: Array) -> Array:
 def degrees(places: Array) -> Array:
     """(n, 2) longitude and latitude in degrees, for places (n, 3) on the sphere."""
     x, y, z = places.T
-    return np.degrees(np.stack([np.arctan2(y, x), np.arctan2(z, np.hypot(x, y))], axis=1))
+    return np.asarray(np.degrees(np.stack([np.arctan2(y, x), np.arctan2(z, np.hypot(x, y))], axis=1)))
 
 
 def arc(chord: Array | float) -> Array:

@@ -26,20 +26,20 @@ def pilot(problem: Problem, *, count: int, begun: Indices) -> Indices:
     missing = max(0, twice - (len(begun) - len(places)))
     repeats = min(count, missing, max(0, len(begun) + count - (size(problem.domain.n) - twice)))
     points, units = problem.domain.points, problem.domain.units
-    chosen = spread(points, units, count - repeats, begun=begun)
+    chosen = spread(points, count - repeats, begun, units=units)
     known = np.union1d(places, chosen).astype(np.int64)
-    again = known[spread(points[known], units, repeats, begun=np.searchsorted(known, places[times > 1]))]
+    again = known[spread(points[known], repeats, np.searchsorted(known, places[times > 1]), units=units)]
     return np.sort(np.concatenate([chosen, again]))
 
 
-def spread(points: Array, units: Indices, count: int, *, begun: Indices) -> Indices:
+def spread(points: Array, count: int, begun: Indices, *, units: Indices | None = None) -> Indices:
     """``count`` points, each as far as can be from those before it, in units of each coordinate's range.
 
-    Coordinates with the same number in ``units`` (d,) have the largest of their ranges. The first point is nearest to
-    the middle. Where there are fewer different points than that, they come again.
+    Coordinates with the same number in ``units`` (d,) have the largest of their ranges; by default each has its own.
+    The first point is nearest to the middle. Where there are fewer different points than that, they come again.
     """
     ranges = np.ptp(points, axis=0)
-    extent = np.array([ranges[units == unit].max() for unit in range(units.max() + 1)])[units]
+    extent = ranges if units is None else _largest(ranges, units)
     scaled = (points - points.min(axis=0)) / np.where(extent > 0, extent, 1.0)
     centre = 0.5 * np.where(ranges > 0, scaled.max(axis=0), 1.0)
     middle = int(np.argmin(np.square(scaled - centre).sum(axis=1)))
@@ -58,3 +58,10 @@ def spread(points: Array, units: Indices, count: int, *, begun: Indices) -> Indi
 
 def _distances(scaled: Array, place: int) -> Array:
     return np.asarray(np.square(scaled - scaled[place]).sum(axis=1))
+
+
+def _largest(ranges: Array, units: Indices) -> Array:
+    """(d,) the largest range of each coordinate's unit."""
+    found = np.zeros(units.max() + 1)
+    np.maximum.at(found, units, ranges)
+    return found[units]

@@ -116,7 +116,7 @@ def test_cells_without_data_are_left_out_of_a_raster_of_somebody_else(tmp_path: 
     back = tmp_path / "again.tif"
     formats.write(back, table)
     with rasterio.open(back) as found:
-        np.testing.assert_allclose(found.transform[:6], place["transform"][:6])  # type: ignore[index]
+        np.testing.assert_allclose(found.transform[:6], place["transform"][:6])
         expected = np.where(image == 99, np.nan, image.astype(float))
         np.testing.assert_array_equal(found.read(1), expected)
 

@@ -75,7 +75,7 @@ Foreign.__name__ = "RBF"
         (On([], sk.RBF()), "where columns of On is []: give names or numbers of columns, each once"),
         (On([0, 0], sk.RBF()), "where columns of On is [0, 0]"),
         (On(-1, sk.RBF()), "where columns of On is [-1]"),
-        (On([0.5], sk.RBF()), "where columns of On is [0.5]"),
+        (On([0.5], sk.RBF()), "where columns of On is [0.5]"),  # type: ignore[list-item]
         (On(True, sk.RBF()), "where columns of On is True"),
         (On([0], 3), "where builtins.int is not in the table"),
         (sk.PairwiseKernel(), "where sklearn.gaussian_process.kernels.PairwiseKernel is not in the table"),

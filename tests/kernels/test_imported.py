@@ -124,7 +124,9 @@ def test_a_module_is_imported_where_it_is_installed_and_not_from_the_current_fol
 
 def test_a_study_keeps_a_kernel_of_one_s_own(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'study.db'}"
-    problem = sl.Problem(sl.Domain([0.0, 0.5, 1.0], 2.0 * Scaled(0.3)), goal=sl.Threshold(0.5), noise=0.1)
+    problem = sl.Problem(
+        sl.Domain([0.0, 0.5, 1.0], sk.ConstantKernel(2.0) * Scaled(0.3)), goal=sl.Threshold(0.5), noise=0.1
+    )
     sl.Study.create(url, "mine", problem, method="lse")
     again = sl.Study.open(url, "mine")
     assert again.knowledge.method.problem.domain.kernel == problem.domain.kernel

@@ -119,7 +119,7 @@ def _shapes(places: Array) -> Array:
     points["order"], points["kind"] = _LITTLE, _KIND
     points["east"], points["north"] = places.T
     whole, size = points.tobytes(), _POINT.itemsize
-    missing = np.isnan(places).any(axis=1).tolist()
+    missing: list[bool] = np.isnan(places).any(axis=1).tolist()  # type: ignore[assignment]
     listed = [None if missing[i] else whole[i * size : (i + 1) * size] for i in range(len(places))]
     return np.array([*listed, None], dtype=object)[:-1]  # or numpy would look into the bytes
 

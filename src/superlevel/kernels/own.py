@@ -52,7 +52,7 @@ def similarities(left: Array, right: Array) -> Array:
     """(p, q) Tanimoto's kernel between the rows of left (p, d) and of right (q, d)."""
     both = left @ right.T
     either = np.add.outer(np.square(left).sum(axis=1), np.square(right).sum(axis=1)) - both
-    return np.divide(both, either, out=np.ones_like(both), where=either > 0)
+    return np.asarray(np.divide(both, either, out=np.ones_like(both), where=either > 0))
 
 
 class On(Kernel):  # type: ignore[misc]
@@ -116,7 +116,7 @@ class On(Kernel):  # type: ignore[misc]
         return f"On({columns[0] if len(columns) == 1 else columns}, {self.kernel!r})"
 
 
-def columns_at(kernel: Any, path: str, points: Array) -> Array:
+def columns_at(kernel: Any, path: str, points: Any) -> Any:
     """(n, d') the columns of points (n, d) that the part of a kernel sees at a path such as k1__kernel."""
     known, steps = kernel.get_params(), path.split("__") if path else []
     for end in range(len(steps) + 1):
