@@ -14,12 +14,13 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import superlevel as sl
 from superlevel import costs, design
+from superlevel.arrays import as_names
 from superlevel.averaging import Data, average, candidates
 from superlevel.costs import Cost
 from superlevel.errors import CostWarning, InputError
 from superlevel.features import embed
+from superlevel.formats.text import parsed
 from superlevel.study import sheets
-from superlevel.tables import as_names
 
 LINE = np.linspace(0.0, 1.0, 1200)[:, None]
 ROUGH, SMOOTH = Matern(0.01, nu=0.5), RBF(0.5)
@@ -190,7 +191,7 @@ def test_sheets_take_very_many_coordinates() -> None:
         sheets.check_names([*names, "x7"])
     content = ",".join([*names, "value"]) + "\n" + ",".join(["0"] * len(names) + ["3.5"])
     points = np.zeros((1, len(names)))
-    (line,) = sheets.read_sheet(content.encode(), name="sheet.csv", points=points, names=names).lines
+    (line,) = sheets.read_sheet(parsed(content.encode(), name="sheet.csv"), points=points, names=names).lines
     assert (line.point, line.value) == (0, 3.5)
 
 

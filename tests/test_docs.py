@@ -11,6 +11,7 @@ import numpy as np
 import superlevel as sl
 from superlevel.fields import FIELDS, table
 from superlevel.goals import KINDS, parse
+from superlevel.kernels.table import LEAVES
 from superlevel.records import Stop
 
 ROOT = Path(__file__).parent.parent
@@ -130,3 +131,9 @@ def test_the_page_about_scikit_learn_runs() -> None:
     assert np.mean((names["sides"] > 0) == (names["depth"] > 20)) > 0.9
     assert len(names["batch"]) == 5
     assert names["chances"].shape == (200, 2)
+
+
+def test_the_page_about_kernels_has_every_kernel_of_the_table() -> None:
+    shown = page("docs/kernels.md")
+    for name in LEAVES:
+        assert f"`{name}(" in shown

@@ -318,7 +318,7 @@ def negative(x: Any, y: Any) -> Any:
 def test_an_indefinite_kernel_is_named_with_its_eigenvalue(points: Any, kernel: Any) -> None:
     found = re.fullmatch(
         re.escape(f"kernel is {kernel!r} with an eigenvalue of ") + r"(\S+) on (\d+) of the points: "
-        "give a positive semi-definite kernel such as RBF, or change its parameters",
+        r"give a positive semi-definite kernel such as RBF, or change its parameters(; periods are for one col.*)?",
         sentence(points, kernel),
     )
     assert found is not None
@@ -434,23 +434,20 @@ CELL = "give a finite number with a decimal point, or choose other columns with 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", "path is {path!r}, which is empty: give a header and one line for each point"),
-        ("\n \n", "path is {path!r}, which is empty: give a header and one line for each point"),
+        ("", "{path}, line 1 is empty: give a header and further lines"),
+        ("\n \n", "{path}, line 1 is empty: give a header and further lines"),
         ("x,y\n\n", "path is {path!r}, which has a header only: add one line for each point"),
         ("x,y\n1,2\n3,deep\n", "{path}, line 3, column 'y' is 'deep': " + CELL),
         ("x,y\n1,2\n3,\n", "{path}, line 3, column 'y' is empty: " + CELL),
         ("x,y\nnan,2\n", "{path}, line 2, column 'x' is 'nan': " + CELL),
         ("x,y\n1,-inf\n", "{path}, line 2, column 'y' is '-inf': " + CELL),
-        ("x;y\n1;2\n", "{path}, line 2, column 'x;y' is '1;2': save it with commas instead of ';'"),
         ("x,y\n1\n", "{path}, line 2, column 'y' is missing: give 2 cells, as in the header"),
-        ("x,y\n1,2\n\n3,4\n", "{path}, line 3, column 'x' is missing: give 2 cells, as in the header"),
         ("x,y\n1,2,3\n", "{path}, line 2 is 3 cells long: give 2 cells, as in the header"),
         ("x,y,x\n1,2,3\n", "{path}, line 1, column 'x' is there more than once: give every column its own name"),
         ("1.0,2\n3,4\n", "{path}, line 1 is '1.0,2': put the names of the columns there"),
-        ("\nx,y\n1,2\n", "{path}, line 1 is blank: put the names of the columns there"),
         (",x\n0,1\n", "{path}, line 1, column 1 is without a name: name it, or choose the others with columns=[...]"),
-        ('x,y\n"1,2\n3,4\n', "{path}, line 3 is not CSV: check its quotes (unexpected end of data)"),
-        (b"x\n\xff\n", "path is {path!r}, which is not UTF-8 text: save the file as CSV in UTF-8"),
+        ('x,y\n"1,2\n3,4\n', "{path}, line 2 is not CSV: check its quotes (unexpected end of data)"),
+        (b"x\n\xff\n", "{path}, line 2 is not UTF-8 text: save the file as CSV in UTF-8"),
     ],
 )
 def test_a_bad_table_is_named_with_file_line_and_column(tmp_path: Path, text: str | bytes, expected: str) -> None:
@@ -485,8 +482,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
             Domain.read(path)
         reason = caught.value.__cause__
         assert isinstance(reason, OSError)
-        assert str(caught.value) == f"path is {str(path)!r}: give a CSV file that can be read ({reason.strerror})"
-    with pytest.raises(InputError, match=r"^path is 0: give the name of a CSV file$"):
+        assert str(caught.value) == f"path is {str(path)!r}: give a file that can be read ({reason.strerror})"
+    with pytest.raises(InputError, match=r"^path is 0: give the name of a file$"):
         Domain.read(0)  # type: ignore[arg-type]
 
 

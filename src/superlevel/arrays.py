@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -179,3 +180,16 @@ def as_deviations(field: str, values: object, length: int) -> float | Array:
         at = int(np.argmax(deviations < 0.0))
         raise InputError(f"{field}[{at}]", deviations[at], "give standard deviations >= 0")
     return frozen(deviations)
+
+
+def as_names(field: str, names: Sequence[str], *, remedy: str) -> tuple[str, ...]:
+    """The names of a list, all different; a single string is not taken for the list of its letters."""
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise InputError(field, repr(names), remedy)
+    listed = tuple(names)
+    seen: set[str] = set()
+    for j, name in enumerate(listed):
+        if str(name) in seen:
+            raise InputError(f"{field}[{j}]", f"{name!r} again", "give every name once")
+        seen.add(str(name))
+    return listed

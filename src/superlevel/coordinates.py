@@ -1,7 +1,7 @@
 """The coordinates of a domain together: people see places, the kernel sees points.
 
 places      (n, d)  what people see, as numbers; a choice is the position of its name, from 0
-points      (n, r)  what the kernel sees, r >= d
+points      (n, r)  what the kernel sees, r >= d; of a place on the sphere, its x, y and z come first
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from superlevel.arrays import Array
+from superlevel.arrays import Array, Indices
 from superlevel.errors import InputError
-from superlevel.scales import Cell, Number, Scale
+from superlevel.geography import AXES, cartesian, degrees
+from superlevel.scales import Cell, Latitude, Longitude, Number, Scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +39,38 @@ class Coordinates:
         return all(scale == Number() for scale in self.scales)
 
     @cached_property
+    def sphere(self) -> tuple[int, int] | None:
+        """The positions of longitude and latitude; None where the coordinates are no places on the sphere."""
+        kinds = [scale.kind for scale in self.scales]
+        angles = (Longitude.kind, Latitude.kind)
+        if not any(angle in kinds for angle in angles):
+            return None
+        if any(kinds.count(angle) != 1 for angle in angles):
+            raise InputError("scales", f"{', '.join(kinds)}", "give one longitude and one latitude")
+        return kinds.index(Longitude.kind), kinds.index(Latitude.kind)
+
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """(r,) the names of the columns that the kernel sees."""
         pairs = zip(self.names, self.scales, strict=True)
-        return tuple(column for name, scale in pairs for column in scale.columns(name))
+        others = tuple(column for name, scale in pairs for column in scale.columns(name))
+        return others if self.sphere is None else (*AXES, *others)
+
+    @cached_property
+    def columns_of(self) -> dict[str, tuple[int, ...]]:
+        """For each coordinate, the positions of the columns that the kernel sees of it."""
+        first = 0 if self.sphere is None else len(AXES)
+        ends = first + np.cumsum([len(scale.columns("")) for scale in self.scales])
+        found = {}
+        for name, scale, end in zip(self.names, self.scales, ends.tolist(), strict=True):
+            found[name] = tuple(range(end - len(scale.columns("")), end)) or tuple(range(first))
+        return found
+
+    @cached_property
+    def units(self) -> Indices:
+        """(r,) columns with the same number are of one unit, as those of a place on the sphere are."""
+        shared = 0 if self.sphere is None else len(AXES) - 1
+        return np.maximum(np.arange(len(self.columns)) - shared, 0)
 
     @property
     def size(self) -> int | None:
@@ -51,13 +80,20 @@ class Coordinates:
 
     def forward(self, places: Array) -> Array:
         """(n, r) what the kernel sees of places (n, d)."""
-        return np.hstack([scale.forward(places[:, j]) for j, scale in enumerate(self.scales)])
+        parts = [scale.forward(places[:, j]) for j, scale in enumerate(self.scales)]
+        if self.sphere is not None:
+            east, north = self.sphere
+            parts.insert(0, cartesian(places[:, east], places[:, north]))
+        return np.hstack(parts)
 
     def inverse(self, points: Array) -> Array:
         """(n, d) the places of which the kernel sees points (n, r)."""
-        ends = np.cumsum([len(scale.columns("")) for scale in self.scales])
-        parts = np.split(points, ends[:-1], axis=1)
-        return np.column_stack([scale.inverse(part) for scale, part in zip(self.scales, parts, strict=True)])
+        listed = [self.columns_of[name] for name in self.names]
+        found = [scale.inverse(points[:, list(at)]) for scale, at in zip(self.scales, listed, strict=True)]
+        if self.sphere is not None:
+            for at, angle in zip(self.sphere, degrees(points[:, : len(AXES)]).T, strict=True):
+                found[at] = angle
+        return np.column_stack(found)
 
     def check(self, field: str, places: Array) -> None:
         """That each coordinate of places (n, d) is as its scale says."""

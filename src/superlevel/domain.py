@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, Self
@@ -20,12 +21,13 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superlevel import boxes
-from superlevel.arrays import Array, Indices, Mask, as_matrix, frozen
+from superlevel import boxes, formats
+from superlevel.arrays import Array, Indices, Mask, as_matrix, as_names, frozen
 from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError
-from superlevel.scales import Scale
-from superlevel.tables import as_names, read_table
+from superlevel.formats.table import NUMBER_OR_BLANK
+from superlevel.geography import named
+from superlevel.scales import Latitude, Longitude, Number, Scale
 
 _CHECKED_POINTS = 200
 _SMOOTH = 50.0  # a nu above which a Matern kernel is checked
@@ -65,6 +67,8 @@ class Domain:
     elsewhere: Array
     """(m, c) further places where something may have been measured; no label is asked for there, and no plan goes
     there. As places of measurements they are numbered after the points: n, n + 1, ..."""
+    reference: str
+    """The reference system of coordinates on a map; empty where there is none."""
 
     def __init__(
         self,
@@ -74,6 +78,8 @@ class Domain:
         names: Sequence[str] | None = None,
         scales: Sequence[Scale] | None = None,
         elsewhere: ArrayLike | None = None,
+        geographic: bool = False,
+        reference: str = "",
     ) -> None:
         """Check everything once, so that no later step needs to.
 
@@ -84,32 +90,42 @@ class Domain:
             names: (d,) names; by default the frame's columns, or else x0, x1, ...
             scales: (d,) what each coordinate may be, of `superlevel.scales`; by default any number.
             elsewhere: (m, d) places of measurements that are not among the points; none by default.
+            geographic: whether longitude and latitude in degrees are among the coordinates: those that are called so,
+                or the first two. The kernel then sees x, y and z of the place on the sphere in km, and the other
+                coordinates after these. Its lengths are in km.
+            reference: the reference system of coordinates on a map, "EPSG:25832" for example; maps carry it.
         """
         matrix, known = _coordinates(points)
         called = _checked_names(known if names is None else names, matrix.shape[1])
-        coordinates = _scaled(matrix, called, scales)
+        coordinates = _scaled(matrix, called, on_sphere(called, scales) if geographic else scales)
         object.__setattr__(self, "places", matrix)
         object.__setattr__(self, "coordinates", coordinates)
         object.__setattr__(self, "points", matrix if coordinates.is_plain else frozen(coordinates.forward(matrix)))
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "names", called)
         object.__setattr__(self, "elsewhere", _further(elsewhere, coordinates))
+        object.__setattr__(self, "reference", reference)
         _check_kernel(self)
 
     @classmethod
     def read(
         cls, path: str | os.PathLike[str], *, columns: Sequence[str] | None = None, kernel: Kernel | None = None
     ) -> Self:
-        """The points of a CSV file: comma-separated UTF-8, names in the first line, one point in each further line.
+        """The points of a file: names in the first line, one point in each further line.
+
+        The ending of its name says what it is: text (.csv and any other), .xlsx, .parquet, a layer of points (.gpkg,
+        .geojson), or a raster whose cells with data are the points (.tif); see `superlevel.formats`.
 
         Args:
             path: the file.
-            columns: the columns that hold the coordinates, in the wanted order; by default all.
+            columns: the columns that hold the coordinates, in the wanted order; by default all, or those that the
+                format knows: of a map east and north.
             kernel: as for the constructor.
         """
-        table = read_table(path)
-        places = table.places(columns)
-        return cls(table.numbers(places), kernel, names=[table.header.cells[place] for place in places])
+        table = formats.read(path).checked()
+        places = table.places((table.coordinates or None) if columns is None else columns)
+        names = [table.header[place] for place in places]
+        return cls(table.numbers(places), kernel, names=names, reference=table.reference)
 
     @classmethod
     def box(cls, box: Mapping[str, Any], *, count: int = 1024, seed: int = 0, kernel: Kernel | None = None) -> Self:
@@ -147,8 +163,27 @@ class Domain:
 
     def with_kernel(self, kernel: Kernel | None) -> Self:
         """The same points with another kernel."""
-        scales = self.coordinates.scales
-        return type(self)(self.places, kernel, names=self.names, scales=scales, elsewhere=self.elsewhere)
+        return self._with(kernel=kernel)
+
+    def on_sphere(self) -> Self:
+        """The same points as longitudes and latitudes in degrees."""
+        coordinates = _scaled(self.places, self.names, on_sphere(self.names, self.coordinates.scales))
+        coordinates.check("elsewhere", self.elsewhere)
+        return self._with(coordinates=coordinates, points=frozen(coordinates.forward(self.places)))
+
+    def _with(self, **fields: Any) -> Self:
+        """A copy with other fields, whose kernel is checked anew."""
+        other = copy(self)
+        vars(other).pop("everywhere", None)  # which was computed from the fields before
+        for name, value in fields.items():
+            object.__setattr__(other, name, value)
+        _check_kernel(other)
+        return other
+
+    @property
+    def units(self) -> Indices:
+        """(d,) columns with the same number are of one unit: distances along them can be compared."""
+        return self.coordinates.units
 
     @property
     def n(self) -> int:
@@ -161,7 +196,7 @@ class Domain:
         if not len(self.elsewhere):
             return self
         places, scales = np.concatenate([self.places, self.elsewhere]), self.coordinates.scales
-        return Domain(places, self.kernel, names=self.names, scales=scales)
+        return Domain(places, self.kernel, names=self.names, scales=scales, reference=self.reference)
 
     @property
     def dimension(self) -> int:
@@ -222,18 +257,21 @@ class Domain:
 
 
 def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The names in the first line of a CSV file, without empty ones."""
-    return tuple(name for name in read_table(path).header.cells if name)
+    """The names in the first line of a file, without empty ones."""
+    return tuple(name for name in formats.header(path) if name)
 
 
 def read_values(path: str | os.PathLike[str], column: str) -> Array:
-    """One column of a CSV file as numbers (n,), in the order of its lines; NaN where a cell is empty.
+    """One column of a file as numbers (n,), in the order of its lines; NaN where a cell is empty.
 
     The file is as for `Domain.read`, whose points it belongs to: a pilot survey has blanks where nothing was measured.
     """
-    table = read_table(path)
+    table = formats.read(path).checked()
     (place,) = table.places([column])
-    return np.array(table.numbers_or_blanks(place))
+    values, wrong = table.numbers_or_blanks(place)
+    for row in np.flatnonzero(wrong).tolist():
+        raise table.cell_error(row, place, NUMBER_OR_BLANK)
+    return values
 
 
 # --- points and names
@@ -302,6 +340,17 @@ def _scaled(places: Array, names: tuple[str, ...], scales: Sequence[Scale] | Non
     return coordinates
 
 
+def on_sphere(names: tuple[str, ...], scales: Sequence[Scale] | None) -> tuple[Scale, ...]:
+    """The scales (d,) with those of longitude and latitude among them: by their names, or else the first two of two."""
+    found = named(names) or ((0, 1) if len(names) == 2 else None)
+    if found is None:
+        remedy = "call two of them longitude and latitude (or lon and lat)"
+        raise InputError("geographic", f"asked for, where the coordinates are {', '.join(names)}", remedy)
+    listed: list[Scale] = [Number()] * len(names) if scales is None else list(scales)
+    listed[found[0]], listed[found[1]] = Longitude(), Latitude()
+    return tuple(listed)
+
+
 # --- kernel
 
 
@@ -327,7 +376,10 @@ def _check_kernel(domain: Domain) -> None:
     eigenvalues = np.linalg.eigvalsh(block)
     if eigenvalues[0] < -_RTOL * np.abs(eigenvalues).max():
         got = f"{kernel!r} with an eigenvalue of {eigenvalues[0]:.3g} on {chosen.size} of the points"
-        raise InputError("kernel", got, "give a positive semi-definite kernel such as RBF, or change its parameters")
+        remedy = "give a positive semi-definite kernel such as RBF, or change its parameters"
+        if "ExpSineSquared" in repr(kernel) and domain.dimension > 1:  # no function of a distance in a plane comes back
+            remedy += "; periods are for one column, as in On(0, ExpSineSquared(...))"
+        raise InputError("kernel", got, remedy)
 
 
 def _check_roughness(kernel: Any) -> None:

@@ -35,6 +35,7 @@ from sklearn.gaussian_process import kernels as sk
 from superlevel.arrays import Array, Indices, as_count, as_deviations, as_number, as_points, as_seed, as_vector
 from superlevel.domain import Domain
 from superlevel.errors import AssumptionWarning, InputError
+from superlevel.kernels.own import columns_at
 
 DEFAULT = (1e-5, 1e5)  # scikit-learn's bounds, which stand for "nobody has thought about it"
 AMPLITUDE = (1e-2, 1e2)  # times the variance of the values
@@ -263,7 +264,8 @@ def _from_data(domain: Domain, kernel: Any, data: _Data, item: Any, j: int) -> A
     turns = isinstance(owner, sk.ExpSineSquared) and name == "length_scale"  # in turns, not in units of the points
     if turns or name not in ("length_scale", "periodicity"):
         return [SHAPE if turns or name == "alpha" else DEFAULT] * item.n_elements
-    return [_lengths(points) for points in ([domain.points] if item.n_elements == 1 else domain.points.T[:, :, None])]
+    points = columns_at(kernel, path, domain.points)
+    return [_lengths(part) for part in ([points] if item.n_elements == 1 else points.T[:, :, None])]
 
 
 def _partner(domain: Domain, kernel: Any, data: _Data, j: int) -> Array:
@@ -352,8 +354,10 @@ def _likelihood(kernel: Any, data: _Data, theta: Array) -> tuple[float, Array, f
 
 def _parameters(domain: Domain, kernel: Any, data: _Data, best: _Climb, ranges: Array) -> tuple[Parameter, ...]:
     names: list[str] = []
+    every = np.arange(domain.dimension)[None]
     for item in (item for item in kernel.hyperparameters if not item.fixed):
-        names += [item.name] if item.n_elements == 1 else [f"{item.name}[{name}]" for name in domain.columns]
+        seen = [domain.columns[j] for j in columns_at(kernel, item.name.rpartition("__")[0], every)[0]]
+        names += [item.name] if item.n_elements == 1 else [f"{item.name}[{name}]" for name in seen]
     columns = np.vstack([best.theta, ranges.T])
     if data.variances is None:
         names.append("noise")

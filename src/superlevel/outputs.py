@@ -5,7 +5,7 @@
     an output of this program                    replaced            replaced
     a sheet with values in it                    refused             replaced
     any other file                               refused             replaced
-    a database of SQLite, or a file beside one   refused             refused
+    a database of SQLite, or a file beside one   refused             refused   (a GeoPackage is a table)
     a link that leads out of its folder          refused             refused
 
 Pages and pictures carry a mark. Tables have none, because other programs would take it for a line: they are known by
@@ -14,17 +14,18 @@ the names of their columns, of which all must be there and none besides.
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from enum import Enum
 from pathlib import Path
 
+from superlevel import formats
 from superlevel.errors import InputError
 
 MARK = "superlevel"
 GENERATOR = f'<meta name="generator" content="{MARK}">'
 _DATABASE = b"SQLite format 3\0"
+_GEOPACKAGE = b"GPKG"  # the application that a table of points in such a database is for
 _BESIDE = ("-wal", "-shm", "-journal")
 _MARKS = {
     b"\x89PNG": f"Software\0{MARK}".encode(),
@@ -43,7 +44,8 @@ _MEASUREMENTS = re.compile(r"ticket,.+,value,noise,fate,late,reason,told(,log he
 _TABLES = tuple(
     re.compile(pattern)
     for pattern in (
-        r".+,label,measurements,average,mean,lower,upper(,likelier)?(,probability above [^,]+)*(,log head)?",
+        r".+,label,measurements,average,mean,lower,upper(,likelier)?(,probability above [^,]+)*(,deviation)?"
+        r"(,log head)?",
         r".+,label,decided,estimate,lower,upper,interval(,log head)?",
         r"estimate,measurements,ratio,assumes,exceeded,noise,norm,bound,delta,tolerance",
         r"figure,setting,method,.+",
@@ -102,7 +104,7 @@ def look(target: Path) -> Found:
         if begins.startswith(_BEGINS):
             return Found.OURS
         return _table(target)
-    except (OSError, UnicodeDecodeError, csv.Error):
+    except (OSError, InputError):
         return Found.OTHER
 
 
@@ -139,7 +141,8 @@ def _is_nothing(path: Path) -> bool:
 
 def _is_database(path: Path) -> bool:
     try:
-        return path.is_file() and _first(path, len(_DATABASE)) == _DATABASE
+        begins = _first(path, 72) if path.is_file() else b""
+        return begins.startswith(_DATABASE) and begins[68:] != _GEOPACKAGE
     except OSError:
         return False
 
@@ -150,28 +153,25 @@ def _first(path: Path, count: int) -> bytes:
 
 
 def _table(path: Path) -> Found:
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        rows = csv.reader(lines, strict=True)
-        header = [name.strip().lower() for name in next(rows, [])]
-        names = ",".join(header)
-        if any(pattern.fullmatch(names) for pattern in _TABLES):
-            return Found.OURS
-        sheet = {"ticket", "value"} <= set(header) and "fate" not in header
-        if not sheet and not _MEASUREMENTS.fullmatch(names):
-            return Found.OTHER
-        columns = [header.index(name) for name in (*_FILLED, "fate") if name in header]
-        cells = ([row[at].strip() for at in columns if at < len(row)] for row in rows)
-        # An exported line that is open is empty, like a sheet's; what has a value there was written by hand.
-        filled = any(any(row) if sheet else row[-1:] == ["open"] and any(row[:-1]) for row in cells)
-    if filled:
+    header = [name.lower() for name in formats.header(path)]
+    names = ",".join(header)
+    if any(pattern.fullmatch(names) for pattern in _TABLES):
+        return Found.OURS
+    sheet = {"ticket", "value"} <= set(header) and "fate" not in header
+    if not sheet and not _MEASUREMENTS.fullmatch(names):
+        return Found.OTHER
+    table = formats.read(path)
+    columns = [table.texts(header.index(name)) for name in (*_FILLED, "fate") if name in header]
+    # An exported line that is open is empty, like a sheet's; what has a value there was written by hand.
+    rows = zip(*columns, strict=True)
+    if table.faults or any(any(row) if sheet else row[-1] == "open" and any(row[:-1]) for row in rows):
         return Found.FILLED
     return Found.OURS if not sheet or _SHEET.fullmatch(names) else Found.OTHER
 
 
 def _same_columns(target: Path, new: Path) -> bool:
     """Whether both are tables with the same names in their first lines, of which there are several."""
-    if look(target) is not Found.OTHER or target.suffix.lower() != ".csv":
+    if look(target) is not Found.OTHER or target.suffix.lower() not in formats.endings():
         return False
-    with target.open("rb") as old, new.open("rb") as made:
-        line = old.readline()
-        return b"," in line and line == made.readline()
+    names = formats.header(target)
+    return len(names) > 1 and names == formats.header(new)

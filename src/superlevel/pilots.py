@@ -25,21 +25,24 @@ def pilot(problem: Problem, *, count: int, begun: Indices) -> Indices:
     twice = TWICE if "noise" in problem.fit else 0
     missing = max(0, twice - (len(begun) - len(places)))
     repeats = min(count, missing, max(0, len(begun) + count - (size(problem.domain.n) - twice)))
-    points = problem.domain.points
-    chosen = spread(points, count - repeats, begun)
+    points, units = problem.domain.points, problem.domain.units
+    chosen = spread(points, count - repeats, begun, units=units)
     known = np.union1d(places, chosen).astype(np.int64)
-    again = known[spread(points[known], repeats, np.searchsorted(known, places[times > 1]))]
+    again = known[spread(points[known], repeats, np.searchsorted(known, places[times > 1]), units=units)]
     return np.sort(np.concatenate([chosen, again]))
 
 
-def spread(points: Array, count: int, begun: Indices) -> Indices:
+def spread(points: Array, count: int, begun: Indices, *, units: Indices | None = None) -> Indices:
     """``count`` points, each as far as can be from those before it, in units of each coordinate's range.
 
-    The first is nearest to the middle. Where there are fewer different points than that, they come again.
+    Coordinates with the same number in ``units`` (d,) have the largest of their ranges; by default each has its own.
+    The first point is nearest to the middle. Where there are fewer different points than that, they come again.
     """
-    extent = np.ptp(points, axis=0)
+    ranges = np.ptp(points, axis=0)
+    extent = ranges if units is None else _largest(ranges, units)
     scaled = (points - points.min(axis=0)) / np.where(extent > 0, extent, 1.0)
-    middle = int(np.argmin(np.square(scaled - 0.5).sum(axis=1)))
+    centre = 0.5 * np.where(ranges > 0, scaled.max(axis=0), 1.0)
+    middle = int(np.argmin(np.square(scaled - centre).sum(axis=1)))
     apart = np.full(len(points), np.inf)
     for place in begun:
         apart = np.minimum(apart, _distances(scaled, int(place)))
@@ -55,3 +58,10 @@ def spread(points: Array, count: int, begun: Indices) -> Indices:
 
 def _distances(scaled: Array, place: int) -> Array:
     return np.asarray(np.square(scaled - scaled[place]).sum(axis=1))
+
+
+def _largest(ranges: Array, units: Indices) -> Array:
+    """(d,) the largest range of each coordinate's unit."""
+    found = np.zeros(units.max() + 1)
+    np.maximum.at(found, units, ranges)
+    return found[units]

@@ -247,6 +247,12 @@ class Belief(Protocol):
         """Bounds of the directions that no measurement can change, NaN for the others; None if there are none."""
         ...
 
+    @property
+    def deviation(self) -> Array | None:
+        """(n,) the standard deviation of f, or what takes its place: half of the interval that has 68 % of the
+        probability; None where there is no model of f."""
+        ...
+
     def probability(self, level: float, /) -> Array | None:
         """(n,) the probability that f(x) is above a level; None where there is no model of f."""
         ...

@@ -6,6 +6,7 @@
     Integers(a, b)  a whole number x      x
     Log(a, b)       a number x > 0        log10 x
     Choice("s","t") a name                one column for each name: 1 where it is that name, 0 elsewhere
+    Longitude() and Latitude()  degrees   three columns together: the place on the sphere, in km
 
 places      (n, d)  what people see, as numbers; a choice is the position of its name, from 0
 points      (n, r)  what the kernel sees, r >= d
@@ -23,6 +24,7 @@ import numpy as np
 
 from superlevel.arrays import Array, as_number
 from superlevel.errors import InputError
+from superlevel.geography import EAST, NORTH, SOUTH, WEST
 
 LARGEST_WHOLE = 2**53  # a float holds every whole number up to this one
 BOX = 'Domain.box({"temperature": (20, 80)})'
@@ -134,6 +136,39 @@ class Number(_Plain):
 
     def grid(self, count: int) -> Array:
         return self.sample(np.zeros(count))
+
+
+class _Degrees(Number):
+    """An angle on the sphere. The kernel sees none of its columns, but the place that both angles name together."""
+
+    low: ClassVar[float]
+    high: ClassVar[float]
+
+    def columns(self, name: str) -> tuple[str, ...]:  # noqa: ARG002
+        return ()
+
+    def forward(self, values: Array) -> Array:
+        return np.empty((len(values), 0))
+
+    def fault(self, values: Array) -> str | None:
+        fits = (self.low <= values).all() and (values <= self.high).all()
+        return None if fits else f"give degrees from {self.low:g} to {self.high:g}, or leave geographic out"
+
+
+@dataclass(frozen=True)
+class Longitude(_Degrees):
+    """Degrees to the east of Greenwich, beside a `Latitude`."""
+
+    kind: ClassVar[str] = "longitude"
+    low, high = WEST, EAST
+
+
+@dataclass(frozen=True)
+class Latitude(_Degrees):
+    """Degrees to the north of the equator, beside a `Longitude`."""
+
+    kind: ClassVar[str] = "latitude"
+    low, high = SOUTH, NORTH
 
 
 @dataclass(frozen=True)
@@ -331,7 +366,9 @@ class Choice:
         return f"Choice({', '.join(map(repr, self.names))})"
 
 
-KINDS: Mapping[str, type[Any]] = {kind.kind: kind for kind in (Number, Range, Integers, Log, Choice)}
+KINDS: Mapping[str, type[Any]] = {
+    kind.kind: kind for kind in (Number, Longitude, Latitude, Range, Integers, Log, Choice)
+}
 
 
 def restore(described: Mapping[str, Any]) -> Scale:

@@ -31,7 +31,8 @@ def structure_of(smoothness: float, *, length: float = 0.8, rough: float = 0.1) 
 def search_of(summary: Summary, smoothness: float) -> _Search:
     structure, family = structure_of(smoothness)
     units = summary.metrics[0].scaled(summary.domain.points[summary.points])
-    return _Search(summary=summary, structure=structure, family=family, units=units)
+    of = np.arange(units.shape[1])
+    return _Search(summary=summary, structure=structure, family=family, units=units, of=of)
 
 
 def survey(count: int, slopes: list[float], *, noise: float = 0.1, seed: int = 0) -> Summary:

@@ -13,8 +13,9 @@ from hypothesis import given
 from sklearn.gaussian_process import kernels as sk
 
 from superlevel.errors import InputError
-from superlevel.kernels import describe, expression, parse, restore
-from superlevel.kernels.table import DEEPEST, KERNELS, LEAVES, Operand
+from superlevel.kernels import On, describe, expression, parse, restore
+from superlevel.kernels.descriptions import class_of
+from superlevel.kernels.table import DEEPEST, KERNELS, LEAVES, OWN, Columns, Operand
 from tests.kernels.trees import trees, values
 
 
@@ -45,16 +46,18 @@ def test_a_fitted_kernel_loses_no_digit() -> None:
 
 
 def test_the_table_is_scikit_learn_s() -> None:
-    for name in LEAVES:
+    for name in (name for name in LEAVES if name not in OWN):
         arguments = inspect.signature(getattr(sk, name)).parameters
         assert list(arguments) == list(KERNELS[name])
         for argument, kind in KERNELS[name].items():
-            assert not isinstance(kind, Operand)
+            assert not isinstance(kind, Operand | Columns)
             assert arguments[argument].default == kind.default
 
 
-class Mine(sk.RBF):  # type: ignore[misc]
-    """A subclass, of which nothing is known."""
+def test_our_own_classes_have_the_arguments_of_the_table() -> None:
+    for name in OWN:
+        arguments = list(inspect.signature(class_of(name)).parameters)
+        assert arguments == ["kernel" if argument == "base" else argument for argument in KERNELS[name]]
 
 
 class Foreign:
@@ -67,8 +70,14 @@ Foreign.__name__ = "RBF"
 @pytest.mark.parametrize(
     ("kernel", "sentence"),
     [
-        (Mine(0.1), "Mine is not in the table: give one made of RBF, Matern,"),
-        (2 * Mine(0.1) + sk.RBF(), "Mine is not in the table"),
+        (Foreign(), "Foreign is not in the table: give one made of RBF, Matern,"),
+        (sk.Sum(Foreign(), sk.RBF()), "Foreign is not in the table"),
+        (On([], sk.RBF()), "where columns of On is []: give names or numbers of columns, each once"),
+        (On([0, 0], sk.RBF()), "where columns of On is [0, 0]"),
+        (On(-1, sk.RBF()), "where columns of On is [-1]"),
+        (On([0.5], sk.RBF()), "where columns of On is [0.5]"),  # type: ignore[list-item]
+        (On(True, sk.RBF()), "where columns of On is True"),
+        (On([0], 3), "where builtins.int is not in the table"),
         (sk.PairwiseKernel(), "where sklearn.gaussian_process.kernels.PairwiseKernel is not in the table"),
         (sk.CompoundKernel([sk.RBF()]), "CompoundKernel is not in the table"),
         (Foreign(), "Foreign is not in the table"),
@@ -138,6 +147,26 @@ GOOD = {"kernel": "RBF", "length_scale": 0.1, "length_scale_bounds": [0.01, 1.0]
         {"kernel": "Sum", "k1": GOOD, "k2": None},
         {"kernel": "Exponentiation", "base": GOOD, "exponent": GOOD},
         {"kernel": "Exponentiation", "base": GOOD, "exponent": -1.0},
+        {"kernel": "Tanimoto", "length_scale": 1.0},
+        {"kernel": "On", "base": GOOD},
+        {"kernel": "On", "columns": 0.0, "base": GOOD},
+        {"kernel": "On", "columns": ["lon"], "base": GOOD},
+        {"kernel": "On", "columns": [True], "base": GOOD},
+        {"kernel": "On", "columns": [0], "base": 3.0},
+        {"kernel": "os:system", "parameters": {"command": "true"}},
+        {"kernel": "subprocess:Popen", "parameters": {"args": "true"}},
+        {"kernel": "sklearn.gaussian_process.kernels:RBF", "parameters": {}},
+        {"kernel": "superlevel.kernels.own:Tanimoto", "parameters": {}},
+        {"kernel": "numpy:_core", "parameters": {}},
+        {"kernel": "numpy:array.dot", "parameters": {}},
+        {"kernel": "numpy:ndarray", "parameters": {"shape": 3}},
+        {"kernel": "numpy:array", "parameters": {"object": 3}},
+        {"kernel": "nowhere.kernels:Mine", "parameters": {}},
+        {"kernel": "mine:Mine"},
+        {"kernel": "mine:Mine", "length_scale": 1.0},
+        {"kernel": "mine:Mine", "parameters": [1.0]},
+        {"kernel": "mine:Mine", "parameters": {"a b": 1.0}},
+        {"kernel": "mine:Mine", "parameters": {"a": math.nan}},
     ],
     ids=str,
 )

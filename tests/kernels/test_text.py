@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from typing import Any
@@ -14,13 +15,16 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process import kernels as sk
 
 from superlevel.errors import InputError
-from superlevel.kernels import describe, expression, parse, phrase, restore
+from superlevel.kernels import On, Tanimoto, describe, expression, parse, phrase, restore
+from superlevel.kernels.descriptions import class_of
 from superlevel.kernels.table import KERNELS, LEAVES
 from tests.kernels.trees import trees, values
 
 
 def evaluated(text: str) -> Any:
-    return eval(text, {"inf": math.inf} | {name: getattr(sk, name) for name in LEAVES})
+    ranges = re.sub(r'"(\d+) to (\d+)"', lambda ends: f"*range({ends[1]}, {ends[2]} + 1)", text)
+    starred = re.sub(r"On\((\*range\([^)]*\))", r"On([\1]", ranges)
+    return eval(starred, {"inf": math.inf} | {name: class_of(name) for name in LEAVES})
 
 
 @given(trees)
@@ -58,6 +62,9 @@ def test_an_expression_is_read_back_as_the_same_kernel(kernel: Any) -> None:
         "RBF(1) * (RBF(2) * RBF(3))",
         "10**-2 * RBF(-2 + 3 * 1_0)",
         "RBF(1)+ RBF(  2 )",
+        "2 * Tanimoto() ** 2",
+        "On(0, RBF(1)) * On([1, 2], Tanimoto()) + On(columns=(3, 4), kernel=RBF([1, 2]))",
+        'On("0 to 99", RBF(1))',
     ],
 )
 def test_an_expression_means_what_it_means_in_python(text: str) -> None:
@@ -94,6 +101,11 @@ def test_the_linear_kernel_is_none(text: str) -> None:
         ((2 + sk.RBF(1)) ** 2 * sk.RBF(2), "(2.0 + RBF(1.0)) ** 2.0 * RBF(2.0)"),
         ((sk.RBF(1) ** 2) ** 3, "(RBF(1.0) ** 2.0) ** 3.0"),
         (sk.RBF(np.float64(1) / 3), "RBF(0.3333333333333333)"),
+        (Tanimoto(), "Tanimoto()"),
+        (2 * On(1, sk.RBF(1)), "2.0 * On(1, RBF(1.0))"),
+        (On((0, 2), sk.RBF(1) + sk.RBF(2)), "On([0, 2], RBF(1.0) + RBF(2.0))"),
+        (On(range(1024), Tanimoto()), 'On("0 to 1023", Tanimoto())'),
+        (On([7, 0, 1, 2, 3, 9], sk.RBF(1)), 'On([7, "0 to 3", 9], RBF(1.0))'),
     ],
 )
 def test_expressions_are_for_people(kernel: Any, text: str) -> None:
@@ -154,6 +166,19 @@ def test_expressions_are_for_people(kernel: Any, text: str) -> None:
         ("0 ** -1 * RBF(1)", "where a number is too large, or none"),
         ("RBF(1e999)", "where a number is too large"),
         ("RBF(" + "9" * 400 + ")", "where a number is too large"),
+        ("Tanimoto(1)", "where Tanimoto has 1 arguments: give none"),
+        ("Tanimoto(length=1)", "where Tanimoto has no length: give none"),
+        ("On(RBF(1))", "where 'RBF(1)' is no column: give names or numbers of columns"),
+        ("On(0)", "where None stands for a kernel"),
+        ("On(kernel=RBF(1))", "where columns of On is []: give names or numbers"),
+        ("On([0, 0.5], RBF(1))", "where '0.5' is no column"),
+        ("On(-1, RBF(1))", "where '-1' is no column"),
+        ("On(depth, RBF(1))", "where 'depth' is no column: give numbers, such as [0, 1]"),
+        ("On('9 to 1', RBF(1))", "where columns of On is []"),
+        ("On(0, 4)", "where 4.0 stands for a kernel"),
+        ("mine.Kernel(3)", "where mine:Kernel has a parameter without a name: write mine:Kernel(name=value)"),
+        ("os:system(command='true')", "where 'os:system' is no kernel's class"),
+        ("nowhere.kernels:Mine(a=1)", "kernel is nowhere.kernels:Mine, which cannot be loaded: install the package"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_the_text_and_the_remedy(text: str, sentence: str) -> None:
@@ -216,6 +241,19 @@ def test_the_sentence_names_the_field_that_was_asked_for() -> None:
         "RBF(None)",
         "RBF(1j)",
         "RBF('\\x66ixed')",
+        "On('\\x66', RBF(1))",
+        "On('\u202e', RBF(1))",
+        "os.system('true')",
+        "os:system('true')",
+        "subprocess:Popen(args='true')",
+        "builtins:exec(source='1')",
+        "numpy:fromfile(file='x')",
+        "numpy.ndarray(shape=3)",
+        "numpy._core:x(a=1)",
+        "a:b:c(d=1)",
+        "RBF(1):RBF(2)",
+        "On(0 to 3, RBF(1))",
+        "On('0 to 99999999999', RBF(1))",
         "getattr(RBF, 'x')",
         "eval('RBF(1)')",
         "kernel(1)",

@@ -9,6 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 from sklearn.gaussian_process import kernels as sk
 
+from superlevel.kernels import On, Tanimoto
+
 POINTS = np.random.default_rng(0).normal(size=(6, 2))
 OTHERS = np.random.default_rng(1).normal(size=(4, 2))
 
@@ -36,6 +38,7 @@ leaves = st.one_of(
     st.builds(sk.DotProduct, positive | st.just(0.0), bounds),
     st.builds(sk.ConstantKernel, positive | st.just(0), bounds),
     st.builds(sk.WhiteKernel, positive | st.just(0.0), bounds),
+    st.builds(Tanimoto),
 )
 trees = st.recursive(
     leaves,
@@ -43,6 +46,7 @@ trees = st.recursive(
         st.builds(sk.Sum, part, part)
         | st.builds(sk.Product, part, part)
         | st.builds(sk.Exponentiation, part, st.sampled_from([0.5, 2.0, 3.0, 1 / 3]))
+        | st.builds(On, st.sampled_from([[0, 1], (1, 0), np.array([0, 1])]), part)
     ),
     max_leaves=6,
 )

@@ -15,7 +15,7 @@ from superlevel.arrays import Array
 from superlevel.domain import Domain, read_values
 from superlevel.errors import InputError
 from superlevel.goals import Threshold, summary
-from superlevel.report.campaign import COLUMNS, WORDS, Campaign, Reason, headings, rows, write_csv
+from superlevel.report.campaign import COLUMNS, WORDS, Campaign, Reason, headings, rows, write_points
 
 
 def example(points: Array, /, **given: Any) -> Campaign:
@@ -141,7 +141,7 @@ def test_a_file_has_the_very_numbers(tmp_path_factory: pytest.TempPathFactory, p
         upper=None,
         names=('the "first", so called', "zweite\nGröße"),
     )
-    write_csv(campaign, path)
+    write_points(campaign, path)
     head, body = read(path)
     assert head == [*campaign.names, *COLUMNS]
     columns = dict(zip(head, zip(*body, strict=True), strict=True))
@@ -158,7 +158,7 @@ def test_a_file_has_the_very_numbers(tmp_path_factory: pytest.TempPathFactory, p
 
 def test_a_file_can_be_the_domain_and_the_pilot_of_another_campaign(tmp_path: Path) -> None:
     campaign = example(np.random.default_rng(0).random((30, 3)))
-    write_csv(campaign, tmp_path / "points.csv")
+    write_points(campaign, tmp_path / "points.csv")
     again = Domain.read(tmp_path / "points.csv", columns=campaign.names)
     np.testing.assert_array_equal(again.points, campaign.points)
     np.testing.assert_array_equal(read_values(tmp_path / "points.csv", "average"), campaign.averages)
@@ -166,11 +166,11 @@ def test_a_file_can_be_the_domain_and_the_pilot_of_another_campaign(tmp_path: Pa
 
 def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "points.csv"
-    write_csv(example(lattice(3, 3)), path)
+    write_points(example(lattice(3, 3)), path)
     before = path.read_bytes()
     broken = example(lattice(4, 4), labels=np.zeros(15, dtype=np.int8))  # one is missing
     with pytest.raises(ValueError, match="zip"):
-        write_csv(broken, path)
+        write_points(broken, path)
     assert path.read_bytes() == before
 
     def full(self: Path, target: Path) -> Path:  # noqa: ARG001
@@ -179,10 +179,10 @@ def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", full)
         with pytest.raises(InputError, match=r"^path is '.*points.csv': it cannot be written \(No space"):
-            write_csv(example(lattice(5, 5)), path)
+            write_points(example(lattice(5, 5)), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-    write_csv(example(lattice(5, 5)), str(path))
+    write_points(example(lattice(5, 5)), str(path))
     assert len(read(path)[1]) == 25
     assert list(tmp_path.iterdir()) == [path]
 
@@ -193,5 +193,5 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, place: str) -> 
     (tmp_path / "folder" / "full").mkdir(parents=True)
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(InputError, match=r"^path is '.*': it cannot be written \("):
-        write_csv(example(lattice(2, 2)), tmp_path / place)
+        write_points(example(lattice(2, 2)), tmp_path / place)
     assert sorted(tmp_path.rglob("*")) == before

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from superlevel.formats.text import parsed, written
 from superlevel.report.markup import table
 from superlevel.study.heads import Head, headed, heads_in, typed
 from tests.study.campaigns import GREEDY
@@ -64,7 +65,6 @@ def test_a_printed_head_is_found_among_other_text(entries: int, digest: str, bef
 
 def test_a_table_with_a_head_has_all_else_as_it_was() -> None:
     ledger = GREEDY.create().ledger
-    text = 'a,b\n1,"x, y"\n2,\n'
-    found = headed(text, ledger)
-    assert found == f'a,b,log head\n1,"x, y",head 1 {ledger.head}\n2,,\n'
+    found = headed(parsed(b'a,b\n1,"x, y"\n2,\n', name=""), ledger)
+    assert written(found) == f'a,b,log head\n1,"x, y",head 1 {ledger.head}\n2,,\n'
     assert headed(found, ledger) == found

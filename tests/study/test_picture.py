@@ -10,7 +10,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
-from superlevel.report.campaign import rows, write_csv
+from superlevel.report.campaign import rows, write_points
 from superlevel.report.page import page
 from superlevel.study import Result, Study
 from superlevel.study.picture import EXPLAINED
@@ -187,7 +187,7 @@ def test_every_point_has_a_likelier_side_and_a_probability(kind: Kind, tmp_path:
     np.testing.assert_array_equal(shown.chances, chance[None])
     np.testing.assert_array_equal(shown.likelier == 1, chance > 0.5)
     np.testing.assert_allclose(shown.doubtful, np.minimum(chance, 1.0 - chance), atol=1e-12)
-    write_csv(shown, tmp_path / "labels.csv")
+    write_points(shown, tmp_path / "labels.csv")
     with (tmp_path / "labels.csv").open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     assert [float(line["probability above 0.23"]) for line in lines] == chance.tolist()

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import superlevel as sl
 from superlevel.cli import app
+from superlevel.formats.text import parsed, written
 from superlevel.report.campaign import rows
 from superlevel.report.drawing import draw
 from superlevel.study.sheets import SheetError, blank_sheet, read_sheet
@@ -51,8 +52,8 @@ def test_sheets_have_names_and_are_read_back() -> None:
     study = created("memory:")
     tickets, coordinates = study.ask(), study.ledger.coordinates
     numbers, scales = [ticket.number for ticket in tickets], coordinates.scales
-    text = blank_sheet(numbers, tickets.points, coordinates.names, scales=scales)
-    lines = list(csv.DictReader(io.StringIO(text)))
+    blank = blank_sheet(numbers, tickets.points, coordinates.names, scales=scales)
+    lines = list(csv.DictReader(io.StringIO(written(blank))))
     assert {line["metal"] for line in lines} <= {"steel", "2, copper"}
     assert [float(line["dose"]) for line in lines] == tickets.points[:, 0].tolist()
     for line in lines:
@@ -62,15 +63,15 @@ def test_sheets_have_names_and_are_read_back() -> None:
     writer.writeheader()
     writer.writerows(lines)
     content = filled.getvalue().encode()
-    given = {"name": "s.csv", "points": study.ledger.places, "names": coordinates.names, "scales": scales}
-    sheet = read_sheet(content, **given)  # type: ignore[arg-type]
+    given = {"points": study.ledger.places, "names": coordinates.names, "scales": scales}
+    sheet = read_sheet(parsed(content, name="s.csv"), **given)  # type: ignore[arg-type]
     assert [line.point for line in sheet.lines] == tickets.indices.tolist()
     with pytest.raises(SheetError, match=r"column 'metal' is 'lead': give one of steel, 2, copper"):
-        read_sheet(b"dose,metal,value\n0.5,lead,1\n", **given)  # type: ignore[arg-type]
+        read_sheet(parsed(b"dose,metal,value\n0.5,lead,1\n", name="s.csv"), **given)  # type: ignore[arg-type]
     with pytest.raises(
         SheetError, match=r"metal = steel: give a point of the domain; the nearest is dose = .*metal = s"
     ):
-        read_sheet(b"dose,metal,value\n0.5,steel,1\n", **given)  # type: ignore[arg-type]
+        read_sheet(parsed(b"dose,metal,value\n0.5,steel,1\n", name="s.csv"), **given)  # type: ignore[arg-type]
 
 
 def test_tables_frames_and_maps_are_in_the_units_of_people() -> None:

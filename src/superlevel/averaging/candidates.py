@@ -78,7 +78,7 @@ class Candidates:
             domain=problem.domain,
             noise=noise,
             mean=None if "mean" in problem.fit else problem.mean,
-            metrics=metrics(problem.domain.points) if "kernel" in problem.fit else (),
+            metrics=metrics(problem.domain.points, problem.domain.units) if "kernel" in problem.fit else (),
             by_levels=not problem.goal.share,
         )
 
@@ -109,7 +109,8 @@ class Candidates:
 
         Hundreds of lengths cannot be told from a few hundred measurements, and the cost grows with their cube.
         """
-        if not 2 <= np.count_nonzero(self.metrics[0].factors) <= MOST_LENGTHS:
+        units = np.unique(self.domain.units[self.metrics[0].factors > 0])
+        if not 2 <= len(units) <= MOST_LENGTHS:
             return self
         return replace(self, metrics=(*self.metrics, lengths.stretched(summary, best, self.structures[best])))
 

@@ -13,6 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteK
 from superlevel.arrays import Array, Indices
 from superlevel.averaging.metrics import Metric
 from superlevel.domain import Domain
+from superlevel.geography import AXES
 
 FLAT = 1e9  # length of a coordinate that does not count, in units of a typical distance
 
@@ -101,7 +102,10 @@ class OfSmoothness:
         name = {0.5: "Matern 1/2", 1.5: "Matern 3/2", 2.5: "Matern 5/2"}.get(self.smoothness, "RBF")
         chosen = metrics[self.metric]
         if not chosen.stretched:
-            return f"{name} of length {self.length:.2g}"
+            alone = domain.coordinates.sphere is not None and domain.dimension == len(AXES)
+            in_km = alone and chosen.factors[0] > 0
+            length = f"{self.length / chosen.factors[0]:.3g} km" if in_km else f"{self.length:.2g}"
+            return f"{name} of length {length}"
         shortest = domain.columns[int(np.argmax(chosen.factors * domain.points.std(axis=0)))]
         return f"{name} with a length for each coordinate, the shortest along {shortest}"
 

@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
 from superlevel import linalg
-from superlevel.arrays import Array
+from superlevel.arrays import Array, Indices
 from superlevel.averaging.families import OfSmoothness, falling, matern
 from superlevel.averaging.metrics import Metric
 from superlevel.averaging.structures import SMALLEST, Structure, Summary
@@ -42,8 +42,10 @@ def stretched(summary: Summary, structure: Structure, family: OfSmoothness) -> M
     """The metric of ``family``, with the most probable length for each coordinate; ``structure`` is of that family."""
     metric = summary.metrics[family.metric]
     units = metric.scaled(summary.domain.points[summary.points])
-    search = _Search(summary=summary, structure=structure, family=family, units=units)
-    start = np.zeros(search.units.shape[1])
+    used = metric.factors > 0
+    different, of = np.unique(summary.domain.units[used], return_inverse=True)
+    search = _Search(summary=summary, structure=structure, family=family, units=units, of=of)
+    start = np.zeros(len(different))
     found = minimize(
         search.loss,
         start,
@@ -53,7 +55,7 @@ def stretched(summary: Summary, structure: Structure, family: OfSmoothness) -> M
         options={"maxiter": STEPS},
     )
     factors = metric.factors.copy()
-    factors[factors > 0] *= np.exp(found.x)
+    factors[used] *= np.exp(found.x[of])
     return Metric(factors=factors, log_prior=metric.log_prior + search.log_volume(found.x), stretched=True)
 
 
@@ -75,10 +77,12 @@ class _Search:
     family: OfSmoothness
     units: Array
     """(q, d) the measured points in the metric that is to be stretched."""
+    of: Indices
+    """(d,) which length each coordinate has: those of one unit share it."""
 
     def at(self, lengths: Array) -> _At:
         smooth = 1.0 - self.structure.rough
-        scaled = self.units * (np.exp(lengths) / self.family.length)
+        scaled = self.units * (np.exp(lengths[self.of]) / self.family.length)
         distances = cdist(scaled, scaled)
         matrix = np.asfortranarray(smooth * matern(self.family.smoothness, distances))
         linalg.add_to_diagonal(matrix, self.structure.rough + self.structure.noise / self.summary.counts)
@@ -107,7 +111,7 @@ class _Search:
             terms += math.log(precision)
             slope -= np.outer(ones / precision, ones)
         away = lengths / SPREAD**2
-        gradient = -_summed(slope * at.slopes, at.scaled)
+        gradient = -np.bincount(self.of, _summed(slope * at.slopes, at.scaled))
         return 0.5 * terms + 0.5 * float(lengths @ away), 0.5 * gradient + away
 
     def log_volume(self, lengths: Array) -> float:

@@ -33,23 +33,26 @@ class Metric:
         return np.ascontiguousarray(points[:, used] * self.factors[used])
 
 
-def constant(points: Array) -> Indices:
-    """The coordinates that are the same at all points."""
-    return np.flatnonzero(np.ptp(points, axis=0) == 0)
+def constant(points: Array, units: Indices | None = None) -> Indices:
+    """The coordinates that are the same at all points, with all others of their unit."""
+    of = np.arange(points.shape[1]) if units is None else units
+    return np.flatnonzero(np.bincount(of, np.ptp(points, axis=0))[of] == 0)
 
 
-def metrics(points: Array) -> tuple[Metric, ...]:
+def metrics(points: Array, units: Indices | None = None) -> tuple[Metric, ...]:
     """Each coordinate in units of its own deviation, and all in one unit where that is something else.
 
-    In both of them the sum of the coordinates' variances is 1.
+    In both of them the sum of the coordinates' variances is 1. Coordinates with the same number in ``units`` (d,) are
+    of one unit, as those of a place on the sphere are, and have one deviation; by default each has its own.
     """
-    deviations = points.std(axis=0)
-    varies = np.ptp(points, axis=0) > 0
+    of = np.arange(points.shape[1]) if units is None else units
+    extents, variances = np.bincount(of, np.ptp(points, axis=0)), np.bincount(of, np.square(points.std(axis=0)))
+    deviations, varies = np.sqrt(variances), extents > 0
     if not varies.any():
         return (Metric(factors=np.zeros(points.shape[1])),)
     own = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=varies) / np.sqrt(varies.sum())
     spread = deviations[varies].max() / deviations[varies].min()
     if not ALIKE < spread < UNRELATED:
-        return (Metric(factors=own),)
+        return (Metric(factors=own[of]),)
     common = varies / np.sqrt(np.square(deviations[varies]).sum())
-    return (Metric(factors=own), Metric(factors=common))
+    return (Metric(factors=own[of]), Metric(factors=common[of]))

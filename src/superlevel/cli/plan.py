@@ -13,18 +13,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from superlevel import kernels
+from superlevel import formats, kernels
 from superlevel.arrays import Array, as_number
 from superlevel.cli.goal import HELP, as_goal
-from superlevel.cli.options import option
+from superlevel.cli.options import Geographic, option
 from superlevel.cli.study import common
+from superlevel.cli.study.notes import notes
 from superlevel.domain import Domain, read_columns, read_values
 from superlevel.errors import InputError
 from superlevel.files import replacing
 from superlevel.goals import Goal
 from superlevel.outputs import metadata
 from superlevel.problem import Problem
-from superlevel.tables import write_table
 
 if TYPE_CHECKING:
     from superlevel.bounds import Cell, Forecast, Plan, Row
@@ -58,6 +58,7 @@ def run(
     columns: Annotated[
         list[str] | None, typer.Option("--column", help="A coordinate; once for each. Default: all but the guess.")
     ] = None,
+    geographic: Geographic = False,
     kernel: Annotated[
         str,
         typer.Option(
@@ -111,9 +112,12 @@ def run(
     values = read_values(points, guess)
     chosen = columns or [name for name in read_columns(points) if name != guess]
     domain = Domain.read(points, columns=chosen)
+    if geographic:
+        with common.given_as("points", geographic="--geographic"):
+            domain = domain.on_sphere()
     console = common.screen()
     with common.working("loading scipy and scikit-learn"):
-        parsed = kernels.parse(kernel)
+        parsed = kernels.parse(kernel, columns=domain.coordinates.columns_of)
         from superlevel import bounds  # noqa: PLC0415  slow to import, and --help needs none of it
 
         first: dict[str, Any] = {name: given[0] for name, given in ranges.items()}
@@ -125,6 +129,7 @@ def run(
     _check_bounds(ranges.get("bound", ()), filled - mean)
     with common.working(f"solving the designs for {n} points"):
         found = bounds.plan(problem, filled)
+    common.say_lines(console, (f"note: {note}" for note in notes(domain, estimated=False)))
     if known < n:
         common.say(console, f"{known} of {n} values are given; the kernel predicts the others.")
     console.print(_table(found.rows, filled, goal), *map(Text, _remarks(found)), sep="\n")
@@ -305,7 +310,8 @@ def _notes(cells: Sequence[Cell], found: Plan) -> list[str]:
 def _write(out: Path, found: Plan, cells: Sequence[Cell], *, force: bool) -> None:
     """The rows of the first table, and two for each combination."""
     names = tuple(LIMITS)
-    rows: list[list[object]] = [["estimate", "measurements", "ratio", "assumes", "exceeded", *names]]
+    header = ["estimate", "measurements", "ratio", "assumes", "exceeded", *names]
+    rows: list[list[object]] = []
     for row in found.rows:
         numbers = [getattr(found.case.problem, name) for name in names]
         rows.append([row.name, row.measurements, row.ratio, row.assumes, row.exceeded, *numbers])
@@ -314,8 +320,8 @@ def _write(out: Path, found: Plan, cells: Sequence[Cell], *, force: bool) -> Non
         rows.append(["range: lower bound", cell.lower, 1.0, "any algorithm", False, *numbers])
         name, forecast = f"range: {found.case.algorithm} with ridge, typical", cell.forecast
         rows.append([name, forecast.samples, _ratio(cell), forecast.reason, forecast.exceeded, *numbers])
-    with replacing("--out", out, force=force) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        write_table(file, rows)
+    with replacing("--out", out, force=force) as beside:
+        formats.write(beside, formats.table_of(header, rows))
 
 
 def _draw(

@@ -31,7 +31,7 @@ from superlevel import pilots, posterior
 from superlevel.arrays import Array, Indices, Mask, frozen, occurrences
 from superlevel.averaging import NO_DATA, Average, Data, Predictive, Shortlist
 from superlevel.averaging.metrics import constant
-from superlevel.averaging.predictive import probit
+from superlevel.averaging.predictive import ONE_DEVIATION, probit
 from superlevel.confidence import error_rate
 from superlevel.confidence.posterior import BETA, OnPosterior, Posterior
 from superlevel.confidence.protocol import Guarantee
@@ -292,6 +292,13 @@ class EstimatedBelief:
         """None: every measurement may tell something."""
         return
 
+    @property
+    def deviation(self) -> Array | None:
+        if self.pilot:
+            return None
+        low, high = (self.prediction.quantile(each, self.scale) for each in (ONE_DEVIATION, 1.0 - ONE_DEVIATION))
+        return np.asarray(0.5 * (high - low))
+
     def probability(self, level: float, /) -> Array | None:
         if self.pilot:
             return None
@@ -346,7 +353,7 @@ class EstimatedBelief:
 
     def _left_out_coordinates(self) -> tuple[Finding, ...]:
         domain = self.problem.domain.everywhere
-        names = [domain.columns[j] for j in constant(domain.points)]
+        names = [domain.columns[j] for j in constant(domain.points, domain.units)]
         if not names or len(names) == domain.dimension or "kernel" not in self.problem.fit:
             return ()
         sentence = f"{', '.join(names)}: the same at all points, and left out"

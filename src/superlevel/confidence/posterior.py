@@ -180,6 +180,10 @@ class GaussianBelief(CompleteBelief):
         """None: every measurement may tell something."""
         return
 
+    @property
+    def deviation(self) -> Array | None:
+        return self.posterior.deviation[: self.problem.domain.n]
+
     def probability(self, level: float, /) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             distances = (self.posterior.mean - level) / self.posterior.deviation

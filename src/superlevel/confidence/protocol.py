@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
-from superlevel.arrays import Indices
+from superlevel.arrays import Array, Indices
 from superlevel.errors import InputError
 from superlevel.goals import Goal
 from superlevel.problem import Problem
@@ -35,6 +35,11 @@ class CompleteBelief:
 
     pilot: ClassVar[int] = 0
     estimated: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def deviation(self) -> Array | None:
+        """None: f is fixed, and there is no model of it."""
+        return None
 
     def forecast(self, _points: Indices, /) -> None:
         """None: forecasts test an estimated kernel, and here it is given."""

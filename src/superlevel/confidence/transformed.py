@@ -69,6 +69,15 @@ class TransformedBelief:
         found = self.inner.fixed(share)
         return None if found is None else self._back(found)
 
+    @property
+    def deviation(self) -> Array | None:
+        """(n,) half of the interval of f that t^-1 makes of the estimate of t(f) minus and plus its deviation."""
+        deviation = self.inner.deviation
+        if deviation is None:
+            return None
+        low, high = (self._scale.inverse(self.inner.estimate + side * deviation) for side in (-1.0, 1.0))
+        return np.asarray(0.5 * (high - low))
+
     def probability(self, level: float, /) -> Array | None:
         return self.inner.probability(float(self._scale(level)))
 

@@ -103,11 +103,27 @@ class Bounds:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """An argument that names columns by their numbers, the first of which is 0."""
+
+    default: tuple[int, ...] = ()
+
+    def read(self, where: str, value: object) -> tuple[int, ...]:
+        """The numbers, each once."""
+        listed = value if isinstance(value, list) else [value]
+        whole = all(isinstance(item, int) and not isinstance(item, bool) and item >= 0 for item in listed)
+        if not listed or not whole or len(set(listed)) < len(listed):
+            remedy = 'give names or numbers of columns, each once, such as depth, [0, 1] or "0 to 9"'
+            raise KernelError(f"where {where} is {shown(value)}", remedy)
+        return tuple(listed)
+
+
+@dataclass(frozen=True)
 class Operand:
     """An argument that is a kernel."""
 
 
-Argument: TypeAlias = Number | Bounds | Operand
+Argument: TypeAlias = Number | Bounds | Columns | Operand
 
 _BOUNDS, _KERNEL = Bounds(), Operand()
 _POSITIVE, _LENGTHS, _FROM_ZERO = Number(), Number(vector=True), Number(zero=True)
@@ -133,10 +149,13 @@ KERNELS: dict[str, dict[str, Argument]] = {  # in the order of scikit-learn's ar
     "DotProduct": {"sigma_0": _FROM_ZERO, "sigma_0_bounds": _BOUNDS},
     "ConstantKernel": {"constant_value": _FROM_ZERO, "constant_value_bounds": _BOUNDS},
     "WhiteKernel": {"noise_level": _FROM_ZERO, "noise_level_bounds": _BOUNDS},
+    "Tanimoto": {},
+    "On": {"columns": Columns(), "base": _KERNEL},
     "Sum": {"k1": _KERNEL, "k2": _KERNEL},
     "Product": {"k1": _KERNEL, "k2": _KERNEL},
     "Exponentiation": {"base": _KERNEL, "exponent": _POSITIVE},
 }
+OWN = ("Tanimoto", "On")  # classes of superlevel.kernels.own; the others are scikit-learn's
 OPERATIONS = {"Sum": "RBF(0.1) + RBF(1)", "Product": "RBF(0.1) * RBF(1)", "Exponentiation": "RBF(0.1) ** 2"}
 LEAVES = tuple(name for name in KERNELS if name not in OPERATIONS)
 MADE_OF = f"give one made of {', '.join(LEAVES)}, +, * and **"

@@ -14,13 +14,17 @@ from difflib import get_close_matches
 from typing import Any
 
 from superlevel.errors import InputError
+from superlevel.kernels.columns import Known, numbered, written_columns
 from superlevel.kernels.descriptions import checked, describe, encoded, made
+from superlevel.kernels.imported import is_path
 from superlevel.kernels.table import (
     DEEPEST,
     KERNELS,
     LEAVES,
     MADE_OF,
     OPERATIONS,
+    Argument,
+    Columns,
     Description,
     KernelError,
     Operand,
@@ -31,7 +35,8 @@ from superlevel.kernels.table import (
 
 LONGEST = 50_000  # characters: length scales of two thousand coordinates with all their digits
 _ARGUMENTS = 10  # levels of syntax that a leaf may have in it: lists of pairs of signed numbers
-_FOREIGN = re.compile(r"""[^A-Za-z0-9_ .,()\[\]=+*"'-]""")
+_FOREIGN = re.compile(r"""[^A-Za-z0-9_ .,:()\[\]=+*"'-]""")
+_QUOTED = re.compile(r"""("[^"\\]*"|'[^'\\]*')""")
 _EXAMPLE = "4 * RBF(0.1) + WhiteKernel(0.01)"
 _WORDS = {"inf": math.inf, "nan": math.nan}
 _ARITHMETIC: dict[type[ast.operator], Callable[[float, float], Any]] = {
@@ -43,8 +48,10 @@ _STRENGTH = {"Sum": 1, "Product": 2, "Exponentiation": 3}
 _LEAF = 4
 
 
-def parse(text: str, *, field: str = "--kernel") -> Any:
+def parse(text: str, *, field: str = "--kernel", columns: Known | None = None) -> Any:
     """The scikit-learn kernel that an expression stands for, or None for ``linear``. ``field`` is what errors name.
+
+    ``columns`` says which columns a kernel sees under each name, as `superlevel.Domain.columns` does.
 
     >>> parse("4 * Matern([0.2, 1], nu=2.5) + whitekernel(0.01)")
     2**2 * Matern(length_scale=[0.2, 1], nu=2.5) + WhiteKernel(noise_level=0.01)
@@ -58,7 +65,7 @@ def parse(text: str, *, field: str = "--kernel") -> Any:
         raise InputError(field, "empty", f"give a kernel such as {_EXAMPLE}, or linear")
     with named(field, text):
         line = _one_line(text)
-        return None if line.lower() == "linear" else made(checked(_read(line)))
+        return None if line.lower() == "linear" else made(checked(numbered(_read(line), columns)))
 
 
 def expression(kernel: Any) -> str:
@@ -80,7 +87,8 @@ def phrase(description: Any) -> str:
 def _short(value: Any) -> Any:
     if isinstance(value, dict):
         short = {key: _short(part) for key, part in value.items() if not key.endswith("_bounds")}
-        return short if {"k1", "base"} & short.keys() else _leaf(short.pop("kernel"), short)
+        complete = {"k1", "base", "parameters"} & short.keys() or not isinstance(short.get("kernel"), str)
+        return short if complete else _leaf(short.pop("kernel"), short)
     if isinstance(value, list):
         return [_short(part) for part in value]
     return float(f"{value:.4g}") if isinstance(value, float) else value
@@ -94,11 +102,14 @@ def _one_line(text: str) -> str:
     if len(text) > LONGEST:
         raise KernelError(f"which has {len(text):,} characters", f"give at most {LONGEST:,}")
     line = " ".join(text.split())
-    foreign = _FOREIGN.search(line)  # also letters beyond ASCII, which Python would take for those they look like
-    if foreign:
+    parts = _QUOTED.split(line)  # every second one is in quotes, where names of columns may have any letters
+    foreign = _FOREIGN.search("".join(parts[::2]))  # letters beyond ASCII, which Python would take for look-alikes
+    hidden = next((letter for part in parts[1::2] for letter in part if not letter.isprintable()), None)
+    if foreign or hidden:
         remedy = f"use plain letters, digits, brackets, + and * only, as in {_EXAMPLE}"
-        raise KernelError(f"which has {foreign[0]!a} in it", remedy)
-    return line
+        raise KernelError(f"which has {(foreign[0] if foreign else hidden)!a} in it", remedy)
+    parts[::2] = [part.replace(":", ".") for part in parts[::2]]  # Python has no colon between module and class
+    return "".join(parts)
 
 
 def _read(line: str) -> Description:
@@ -132,6 +143,8 @@ def _term(node: ast.expr) -> Description | float:
                 return -number if isinstance(sign, ast.USub) else number
         case ast.Call(func=ast.Name(id=name)):
             return _called(_known(name), node)
+        case ast.Call(func=ast.Attribute()) if _is_dotted(node.func):
+            return _imported(ast.unparse(node.func), node)
         case ast.Name(id=name):
             if name in _WORDS:
                 return _WORDS[name]
@@ -172,23 +185,40 @@ def _leaf(name: str, given: dict[str, Any]) -> Description:
     """A description with scikit-learn's defaults where nothing is given."""
     description: Description = {"kernel": name}
     for argument, kind in KERNELS[name].items():
-        if not isinstance(kind, Operand):
-            description[argument] = encoded(given.get(argument, kind.default))
+        match kind:
+            case Operand():
+                description[argument] = given.get(argument)
+            case Columns():
+                description[argument] = given.get(argument, [])
+            case _:
+                description[argument] = encoded(given.get(argument, kind.default))
     return description
 
 
 def _called(name: str, call: ast.Call) -> Description:
-    arguments = list(KERNELS[name])
+    kinds = {_keyword(argument): argument for argument in KERNELS[name]}
+    arguments = list(kinds)
     if len(call.args) > len(arguments):
-        raise KernelError(f"where {name} has {len(call.args)} arguments", f"give at most {' and '.join(arguments)}")
-    given = {argument: _value(node) for argument, node in zip(arguments, call.args, strict=False)}
+        most = f"give at most {' and '.join(arguments)}" if arguments else "give none"
+        raise KernelError(f"where {name} has {len(call.args)} arguments", most)
+    given = dict(zip(arguments, call.args, strict=False))
     for keyword in call.keywords:
         if keyword.arg not in arguments:
-            raise KernelError(f"where {name} has no {keyword.arg or '**'}", f"give {' or '.join(arguments)}")
+            remedy = f"give {' or '.join(arguments) or 'none'}"
+            raise KernelError(f"where {name} has no {keyword.arg or '**'}", remedy)
         if keyword.arg in given:
             raise KernelError(f"where {name} has {keyword.arg} twice", "give it once")
-        given[keyword.arg] = _value(keyword.value)
-    return _leaf(name, given)
+        given[keyword.arg] = keyword.value
+    return _leaf(name, {kinds[word]: _argument(KERNELS[name][kinds[word]], node) for word, node in given.items()})
+
+
+def _argument(kind: Argument, node: ast.expr) -> Any:
+    return _columns(node) if isinstance(kind, Columns) else _value(node)
+
+
+def _keyword(argument: str) -> str:
+    """What people call an argument. In a description, the name "kernel" is taken."""
+    return "kernel" if argument == "base" else argument
 
 
 def _value(node: ast.expr) -> Any:
@@ -200,6 +230,49 @@ def _value(node: ast.expr) -> Any:
             if word != "fixed":
                 raise KernelError(f"where {word[:20]!r} is in quotes", 'put nothing in quotes but "fixed"')
             return word
+    return _term(node)
+
+
+def _columns(node: ast.expr) -> list[str | int]:
+    """Names and numbers of columns."""
+    match node:
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [column for item in items for column in _columns(item)]
+        case ast.Name(id=name):
+            return [name]
+        case ast.Constant(value=str() | int() as column) if not isinstance(column, bool):
+            return [column]
+    remedy = 'give names or numbers of columns, such as depth, [0, 1] or "0 to 9"'
+    raise KernelError(f"where {shown(ast.unparse(node))} is no column", remedy)
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    """Whether this is names with dots between them."""
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_dotted(node.value))
+
+
+def _imported(dotted: str, call: ast.Call) -> Description:
+    """A class of somebody's own, of which nothing is known: its parameters have names."""
+    module, _, name = dotted.rpartition(".")
+    path = f"{module}:{name}"
+    if not is_path(path):
+        raise KernelError(
+            f"where {shown(path)} is no kernel's class", f"{MADE_OF}, or name an installed class of yours"
+        )
+    if call.args or any(keyword.arg is None for keyword in call.keywords):
+        raise KernelError(f"where {path} has a parameter without a name", f"write {path}(name=value)")
+    return {"kernel": path, "parameters": {str(word.arg): _parameter(word.value) for word in call.keywords}}
+
+
+def _parameter(node: ast.expr) -> Any:
+    """What a parameter of such a class is given: plain data, or a kernel."""
+    match node:
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [_parameter(item) for item in items]
+        case ast.Constant(value=str() | bool() | int() | None as value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
+            return -value
     return _term(node)
 
 
@@ -250,14 +323,24 @@ def _is_plain(description: Description) -> bool:
 def _written_leaf(description: Description) -> str:
     """Its first argument, and the others that are not the default."""
     name = description["kernel"]
-    first, second, *_ = arguments = list(KERNELS[name])
-    usual = _leaf(name, {})
-    parts = [_written_value(first, description[first])]
-    for argument in arguments[1:]:
-        if description[argument] != usual[argument]:
+    if is_path(name):
+        parameters = (f"{word}={_written_parameter(value)}" for word, value in description["parameters"].items())
+        return f"{name}({', '.join(parameters)})"
+    if name == "On":
+        return f"On({written_columns(description['columns'])}, {_written(description['base'])})"
+    usual, parts = _leaf(name, {}), []
+    for place, argument in enumerate(KERNELS[name]):
+        if place == 0 or description[argument] != usual[argument]:
             value = _written_value(argument, description[argument])
-            parts.append(value if argument == second == f"{first}_bounds" else f"{argument}={value}")
+            second = place == 1 and argument == f"{next(iter(KERNELS[name]))}_bounds"
+            parts.append(value if place == 0 or second else f"{argument}={value}")
     return f"{name}({', '.join(parts)})"
+
+
+def _written_parameter(value: Any) -> str:
+    if isinstance(value, dict):
+        return _written(value)
+    return f"[{', '.join(map(_written_parameter, value))}]" if isinstance(value, list) else repr(value)
 
 
 def _written_value(argument: str, value: Any) -> str:

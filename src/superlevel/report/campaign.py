@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superlevel import formats
 from superlevel.arrays import Array, Indices, Labels
 from superlevel.coordinates import Coordinates
 from superlevel.files import replacing
+from superlevel.formats import Table
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes
 from superlevel.numerals import written
 from superlevel.scales import Scale
-from superlevel.tables import write_table
 
 if TYPE_CHECKING:
     from superlevel.report.audits import AuditSummary
@@ -31,6 +32,7 @@ WORDS = {ABOVE: "above", UNDECIDED: "undecided", BELOW: "below"}
 """What a label says, in the order in which labels are told."""
 COLUMNS = ("label", "measurements", "average", "mean", "lower", "upper")
 """What a table has of every point in any case, after its coordinates."""
+DEVIATION = "deviation"
 LIKELIER = "likelier"
 
 
@@ -106,6 +108,8 @@ class Campaign:
     """When each point was decided, and what that took."""
     likelier: Labels | None = None
     """(n,) the class of each point if it had to be named now; None where there is no estimate."""
+    deviation: Array | None = None
+    """(n,) the standard deviation of f; None where there is no model of f."""
     chances: Array | None = None
     """(k, n) the probability of being above each level; None where there is no model of f."""
     reliability: tuple[Reliability, ...] = ()
@@ -144,7 +148,8 @@ class Campaign:
     def columns(self) -> tuple[str, ...]:
         """What a table has of every point, after its coordinates."""
         above = () if self.chances is None else tuple(f"probability above {written(level)}" for level in self.levels)
-        return (*COLUMNS, *(() if self.likelier is None else (LIKELIER,)), *above)
+        spread = () if self.deviation is None else (DEVIATION,)
+        return (*COLUMNS, *(() if self.likelier is None else (LIKELIER,)), *above, *spread)
 
     @cached_property
     def doubtful(self) -> Array | None:
@@ -186,6 +191,7 @@ def rows(campaign: Campaign) -> list[dict[str, object]]:
         *(numbers(values, len(campaign.points)) for values in known),
         *([] if campaign.likelier is None else [[campaign.groups[c] for c in campaign.likelier.tolist()]]),
         *([] if campaign.chances is None else campaign.chances.tolist()),
+        *([] if campaign.deviation is None else [campaign.deviation.tolist()]),
     )
     return [
         dict(zip(names, point, strict=True)) | dict(zip(campaign.columns, rest, strict=True))
@@ -207,16 +213,21 @@ def headings(names: Iterable[str], columns: Sequence[str] = COLUMNS) -> tuple[st
     return tuple(shown)
 
 
-def write_csv(campaign: Campaign, path: str | os.PathLike[str]) -> None:
-    """The lines of `rows` as a CSV file, whole or not at all; numbers are exact, and cells without one are empty."""
+def as_table(campaign: Campaign) -> Table:
+    """The lines of `rows` as a table; numbers are exact, and cells without one are empty."""
     columns = campaign.columns
-    write_rows(path, (*headings(campaign.names, columns), *columns), rows(campaign))
+    return table_by_names((*headings(campaign.names, columns), *columns), rows(campaign))
 
 
-def write_rows(path: str | os.PathLike[str], columns: Sequence[str], lines: Iterable[Mapping[str, object]]) -> None:
-    """Lines by the names of their columns as a CSV file, whole or not at all."""
-    with replacing("path", path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
-        write_table(file, [columns, *([line[name] for name in columns] for line in lines)])
+def write_points(campaign: Campaign, path: str | os.PathLike[str]) -> None:
+    """The table of the points as a file in the format of its ending, whole or not at all."""
+    with replacing("path", path) as beside:
+        formats.write(beside, as_table(campaign))
+
+
+def table_by_names(columns: Sequence[str], lines: Iterable[Mapping[str, object]]) -> Table:
+    """Lines by the names of their columns as a table."""
+    return formats.table_of(columns, ([line[name] for name in columns] for line in lines))
 
 
 def numbers(values: Array | None, count: int) -> list[float | None]:

@@ -16,15 +16,18 @@ from functools import cached_property
 
 import numpy as np
 
+from superlevel import formats
 from superlevel.arrays import Array, Indices, Labels, Mask
 from superlevel.bounds import LowerBound
 from superlevel.bounds.decided_points import bound
 from superlevel.bounds.setting import needed
 from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError
+from superlevel.files import replacing
+from superlevel.formats import Table
 from superlevel.goals import classes, decided, summary
 from superlevel.problem import Problem
-from superlevel.report.campaign import headings, numbers, write_rows
+from superlevel.report.campaign import headings, numbers, table_by_names
 from superlevel.scales import Scale
 from superlevel.simulation import Run
 
@@ -143,9 +146,14 @@ class Stopping:
             for point, *rest in zip(map(self.coordinates.cells, self.points.tolist()), *told, strict=True)
         ]
 
+    def as_table(self) -> Table:
+        """The lines of `table` as a table that can be written."""
+        return table_by_names((*headings(self.names, COLUMNS), *COLUMNS), self.table())
+
     def write(self, path: str | os.PathLike[str]) -> None:
-        """The lines of `table` as a CSV file, whole or not at all."""
-        write_rows(path, (*headings(self.names, COLUMNS), *COLUMNS), self.table())
+        """The lines of `table` as a file in the format of its ending, whole or not at all."""
+        with replacing("path", path) as beside:
+            formats.write(beside, self.as_table())
 
     def __str__(self) -> str:
         """A few lines."""

@@ -14,10 +14,11 @@ from matplotlib.figure import Figure as Picture
 
 from superlevel.arrays import Array
 from superlevel.files import replacing, whole
+from superlevel.formats import table_of
+from superlevel.formats.text import written
 from superlevel.outputs import metadata
 from superlevel.reproduce.claims import Claim
 from superlevel.reproduce.settings import Row
-from superlevel.tables import write_table
 
 Table: TypeAlias = Sequence[Mapping[str, Any]]
 """Lines with the same columns."""
@@ -86,13 +87,11 @@ def as_csv(table: Table) -> str:
     """The columns of the first line, and every line."""
     if not table:
         return ""
-    content = io.StringIO()
     names = list(table[0])
     for line in table:
         if list(line) != names:
             raise ValueError(f"a line has the columns {list(line)}, the first one {names}")
-    write_table(content, [names, *(line.values() for line in table)])
-    return content.getvalue()
+    return written(table_of(names, (list(line.values()) for line in table)))
 
 
 def write_output(path: Path, content: bytes, *, force: bool = False) -> Path:

@@ -54,6 +54,7 @@ def created(
         points=problem.domain.places.tolist(),
         names=_checked_names(problem.domain.names),
         scales=_scales(problem.domain.coordinates),
+        reference=problem.domain.reference,
         goal=problem.goal.describe(),
         kernel=None if "kernel" in problem.fit else kernels.describe(problem.domain.kernel),
         problem={field.name: _plain(getattr(problem, field.name)) for field in FIELDS},
@@ -93,7 +94,14 @@ def problem_of(
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
     shown = given.coordinates
     points = np.array(given.points if refined is None else [*given.points, *refined.tolist()])
-    domain = Domain(points, kernels.restore(kernel), names=shown.names, scales=shown.scales, elsewhere=elsewhere)
+    domain = Domain(
+        points,
+        kernels.restore(kernel),
+        names=shown.names,
+        scales=shown.scales,
+        elsewhere=elsewhere,
+        reference=given.reference,
+    )
     return Problem(domain, goal=goal_of(given), fit=left, transform=given.transform, **fields)
 
 

@@ -143,6 +143,8 @@ class Created(Payload):
     names: list[str]
     scales: list[dict[str, Any]] = Field(default_factory=list)
     """What each coordinate may be, as `superlevel.scales.restore` takes it; empty where all are plain numbers."""
+    reference: str = ""
+    """The reference system of coordinates on a map; empty where there is none, and in the formats before 5."""
     goal: dict[str, Any]
     """As `superlevel.goals.restore` takes it."""
     kernel: Any = None

@@ -8,8 +8,6 @@ the short form: they show an accident, and the 32 characters in brackets show in
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from superlevel.formats import Table
     from superlevel.study.ledger import Ledger
 
 COLUMN = "log head"
@@ -61,17 +60,12 @@ def head_of(ledger: Ledger) -> Head:
     return Head(entries=ledger.length, digest=ledger.head)
 
 
-def headed(table: str, ledger: Ledger) -> str:
-    """The text of a CSV file with a column more, whose first cell has the head."""
-    header, *rows = csv.reader(io.StringIO(table, newline=""))
-    if COLUMN in header:
+def headed(table: Table, ledger: Ledger) -> Table:
+    """The table with a column more, whose first cell has the head."""
+    if COLUMN in table.header:
         return table
-    cells = [COLUMN, f"head {ledger.length} {ledger.head}", *[""] * len(rows)]
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(
-        [*row, cell] for row, cell in zip([header, *rows], cells, strict=False)
-    )
-    return text.getvalue()
+    cells = [f"head {ledger.length} {ledger.head}", *[""] * len(table)]
+    return table.with_column(COLUMN, cells[: len(table)])
 
 
 def heads_in(text: str) -> list[Head]:

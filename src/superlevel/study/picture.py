@@ -52,6 +52,7 @@ def campaign(name: str, known: Knowledge, unit: str = "") -> Campaign:
         stopping=found,
         likelier=likelier(known),
         chances=chances(known),
+        deviation=known.state.belief.deviation,
         reliability=reliability(ledger),
         audits=tuple(audit_summary(each) for each in accuracy(ledger)),
         summary=summary(known),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from superlevel import formats
 from superlevel.errors import InputError
 from superlevel.findings import Finding, Verdict
 from superlevel.study.heads import WHOLE, Head, heads_in, typed
@@ -35,7 +36,7 @@ def witness(given: str) -> Witness:
     elif content.startswith(DATABASE):
         raise InputError("witness", f"{given!r}, which is a store", "export its log with --what log, and give that")
     else:
-        heads = heads_in(_text(content))
+        heads = heads_in(_text(Path(given), content))
         remedy = "give a report, an export, a sheet or a note with a head, as `superlevel study status` prints it"
     if not heads:
         raise InputError("witness", f"{given!r}, which has no head in it", remedy)
@@ -55,7 +56,10 @@ def _content(given: str) -> bytes | None:
         raise InputError("witness", repr(given), f"it cannot be read ({error.strerror})") from error
 
 
-def _text(content: bytes) -> str:
+def _text(path: Path, content: bytes) -> str:
+    """What a person reads in the file: in a workbook, for example, the text of its cells."""
+    if formats.format_of(path) is not formats.text:
+        return formats.text.plain_text(formats.read(path))
     wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     return content.decode("utf-16" if wide else "utf-8", errors="replace")
 

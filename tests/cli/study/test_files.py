@@ -226,7 +226,7 @@ def test_what_fails_half_way_leaves_the_file_as_it_was(measured: Terminal, monke
     def failing(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("superlevel.report.campaign.write_csv", failing)
+    monkeypatch.setattr("superlevel.formats.write", failing)
     ran = measured("study", "export", "harbour", "--out", "labels.csv", "--force")
     assert ran.code == 2
     assert "No space left on device" in ran.err

@@ -22,9 +22,10 @@ from superlevel.arrays import as_number
 from superlevel.cli import commands
 from superlevel.errors import InputError
 from superlevel.files import file_name
-from superlevel.tables import comma_remedy
+from superlevel.formats.cells import comma_remedy
 
 if TYPE_CHECKING:
+    from superlevel import formats
     from superlevel.study.results import Result
     from superlevel.study.sheets import Sheet
     from superlevel.study.storage.protocol import Storage
@@ -214,15 +215,14 @@ def command(store: str, storage: Storage, *words: object) -> str:
     return shlex.join(["superlevel", *map(str, words), *named])
 
 
-def read_results(study: Study, content: bytes, called: str, *, elsewhere: bool = False) -> tuple[Sheet, list[Result]]:
+def read_results(study: Study, table: formats.Table, *, elsewhere: bool = False) -> tuple[Sheet, list[Result]]:
     """A sheet, and its results in the order of its lines."""
     from superlevel.study.results import Result  # noqa: PLC0415
     from superlevel.study.sheets import read_sheet  # noqa: PLC0415
 
     ledger = study.ledger
     sheet = read_sheet(
-        content,
-        name=called,
+        table,
         points=ledger.places,
         names=ledger.coordinates.names,
         scales=ledger.coordinates.scales,

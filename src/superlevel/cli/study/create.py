@@ -11,8 +11,9 @@ import typer
 from superlevel import kernels
 from superlevel.arrays import as_number
 from superlevel.cli.goal import HELP, as_goal
-from superlevel.cli.options import option
+from superlevel.cli.options import Geographic, option
 from superlevel.cli.study import common
+from superlevel.cli.study.notes import notes
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.fields import BY_NAME, FIELDS
@@ -28,6 +29,7 @@ OPTIONS = {name: f"--{name}" for name in ("confidence", "rule", "objective", "ba
 OPTIONS |= {f"problem_{name}": f"--{name}" for name in BY_NAME}
 """Fields of Python, and the options that give them."""
 UNITS = "Levels, tolerance and results stay in your units; noise, mean, bound and norm are of the transformed values."
+ON_SPHERE = " (degrees; distances are on the sphere, in km)"
 CHECKS = "one measurement in ten is at a random place that the model is sure of"
 
 
@@ -38,6 +40,7 @@ def run(
     columns: Annotated[
         list[str] | None, typer.Option("--column", help="A coordinate; once for each. Default: all columns.")
     ] = None,
+    geographic: Geographic = False,
     threshold: Annotated[float | None, typer.Option(help="Find the points with f above this.")] = None,
     fraction: Annotated[
         float | None,
@@ -127,12 +130,15 @@ def run(
     seconds = common.hours("--lease", lease)
     with common.given_as("--points"):
         domain = Domain.read(points, columns=columns)
+    if geographic:
+        with common.given_as("--points", geographic="--geographic"):
+            domain = domain.on_sphere()
     storage = common.storage_of(store)
     loading = common.working("loading scipy and scikit-learn, and looking at the problem")
     asked = "--threshold" if threshold is not None else "--goal" if fraction is None else "--fraction-of-max"
     with loading, common.given_as("--points", goal=asked, **OPTIONS):
         if "kernel" not in given["fit"]:
-            domain = domain.with_kernel(kernels.parse(kernel))
+            domain = domain.with_kernel(kernels.parse(kernel, columns=domain.coordinates.columns_of))
         problem = Problem(
             domain,
             goal=wanted,
@@ -171,6 +177,7 @@ def run(
         return common.answer(study.status().model_dump(mode="json"))
     console.print(common.facts(_rows(study)))
     common.say_lines(console, (f"doubt: {doubt}" for doubt in known.doubts))
+    common.say_lines(console, (f"note: {note}" for note in notes(domain, estimated="kernel" in given["fit"])))
     sheet = f"{file_name(name)}-sheet.csv"
     common.say(console, f"next: {common.command(store, storage, 'study', 'suggest', name, '--csv', sheet)}")
     return None
@@ -244,7 +251,7 @@ def _rows(study: Study) -> list[tuple[str, str]]:
     usual -= confidence.uses & {"delta"}  # a promise states its probability
     return [
         ("question", ledger.goal.ask(ledger.n)),
-        ("coordinates", ", ".join(given.names)),
+        ("coordinates", ", ".join(given.names) + ON_SPHERE * (given.coordinates.sphere is not None)),
         *((name, text) for name, text in assumptions(known) if name not in usual),
         *([("pilot", _pilot(known))] if known.state.belief.pilot else []),
         *([("checks", CHECKS)] if "kernel" in given.fit else []),

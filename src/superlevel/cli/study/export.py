@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from superlevel import formats
 from superlevel.cli.study import common
 from superlevel.files import replacing
-from superlevel.tables import write_table
 
 if TYPE_CHECKING:
     from superlevel.study.ledger import Ledger
@@ -39,8 +39,8 @@ def run(
     what: Annotated[
         What,
         typer.Option(
-            help="labels: a CSV line for every point; stopping: a CSV line for every point, with how many measurements "
-            "there were when it was decided; measurements: a CSV line for every ticket, with what became of it; log: a "
+            help="labels: a line for every point; stopping: a line for every point, with how many measurements "
+            "there were when it was decided; measurements: a line for every ticket, with what became of it; log: a "
             "JSON line for every entry, with its digest."
         ),
     ] = What.LABELS,
@@ -49,56 +49,43 @@ def run(
 ) -> None:
     """Write labels, when they were given, measurements or the log to a file; numbers are exact, and the file is whole.
 
+    The ending of the file says what it is: .csv, .xlsx, .parquet, .gpkg, .geojson or .tif.
+
     Example: superlevel study export harbour --out labels.csv
     """
     common.check_writable("--out", out, force=force)
     storage, study = common.opened(store, name)
+    from superlevel.study.heads import headed  # noqa: PLC0415  slow to import
+    from superlevel.study.maps import on_map  # noqa: PLC0415
+
     said: list[str] = []
     with common.working(f"writing {what}"), replacing("--out", out, force=force) as beside:
-        match what:
-            case What.LABELS:
-                count = _write_labels(study, beside)
-            case What.STOPPING:
-                count, said = _write_stopping(study, beside)
-            case What.MEASUREMENTS:
-                count = _write_measurements(study.ledger, beside)
-            case What.LOG:
-                count = _write_log(storage.read(name), beside)
-        if what is not What.LOG:  # whose every line has a digest
-            _add_head(study.ledger, beside)
+        if what is What.LOG:  # whose every line has a digest
+            count = _write_log(storage.read(name), beside)
+        else:
+            table, said = _table(study, what)
+            formats.write(beside, headed(on_map(table, study.ledger), study.ledger))
+            count = len(table)
     for sentence in (f"wrote {common.plural(count, 'line')} of {what} to {out}", *said):
         common.say(common.screen(), sentence)
 
 
-def _add_head(ledger: Ledger, path: Path) -> None:
-    from superlevel.study.heads import headed  # noqa: PLC0415
-
-    table = headed(path.read_bytes().decode(), ledger)  # bytes, so that the ends of lines stay as they are
-    path.write_bytes(table.encode())
-
-
-def _write_labels(study: Study, path: Path) -> int:
-    from superlevel.report.campaign import write_csv  # noqa: PLC0415
-
-    campaign = study.campaign()
-    write_csv(campaign, path)
-    return len(campaign.points)
-
-
-def _write_stopping(study: Study, path: Path) -> tuple[int, list[str]]:
-    """How many lines, and what the lines do not say."""
+def _table(study: Study, what: What) -> tuple[formats.Table, list[str]]:
+    """A table, and what its lines do not say."""
+    from superlevel.report.campaign import as_table  # noqa: PLC0415  slow to import
     from superlevel.study.stopping import stopping  # noqa: PLC0415
 
-    found = stopping(study.knowledge)
-    found.write(path)
-    return len(found.points), found.lines()
+    if what is What.LABELS:
+        return as_table(study.campaign()), []
+    if what is What.STOPPING:
+        found = stopping(study.knowledge)
+        return found.as_table(), found.lines()
+    return _measurements(study.ledger), []
 
 
-def _write_measurements(ledger: Ledger, path: Path) -> int:
+def _measurements(ledger: Ledger) -> formats.Table:
     names = [f"{name} (coordinate)" if name in BEFORE + AFTER else name for name in ledger.created.names]
-    with path.open("w", encoding="utf-8", newline="") as lines:
-        write_table(lines, [[*BEFORE, *names, *AFTER], *_tickets(ledger)])
-    return len(ledger.point)
+    return formats.table_of([*BEFORE, *names, *AFTER], _tickets(ledger))
 
 
 def _tickets(ledger: Ledger) -> Iterator[list[Any]]:

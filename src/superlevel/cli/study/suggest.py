@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from superlevel import outputs
+from superlevel import formats, outputs
 from superlevel.arrays import as_count
 from superlevel.cli.study import common
 from superlevel.errors import SuperlevelError
@@ -172,35 +171,29 @@ def check_overwriting(study: Study, sheet: Path, *, force: bool) -> bool:
     return may
 
 
-def _filled(sheet: Path) -> int | None:
-    """How many lines somebody has filled in; None where it is no sheet."""
-    try:
-        with sheet.open(encoding="utf-8-sig", newline="") as lines:
-            rows = csv.DictReader(lines)
-            names = {name: name.strip().lower() for name in rows.fieldnames or ()}
-            if not {"ticket", "value"} <= set(names.values()):
-                return None
-            columns = [name for name, called in names.items() if called in FILLED]
-            return sum(any((row.get(column) or "").strip() for column in columns) for row in rows)
-    except (OSError, UnicodeDecodeError, csv.Error):
-        return None
+def _filled(table: formats.Table) -> int:
+    """How many lines somebody has filled in."""
+    columns = [cells for name, cells in zip(table.header, table.columns, strict=True) if name.lower() in FILLED]
+    return sum(any(cell != "" for cell in row) for row in zip(*columns, strict=True))
 
 
 def _is_told(study: Study, sheet: Path) -> bool:
     """Whether everything in it is in the log: then it may go."""
     try:
-        found, results = common.read_results(study, sheet.read_bytes(), str(sheet))
-        return len(results) == _filled(sheet) and not found.ignored and study.check(results).stored == 0
-    except (SuperlevelError, OSError):
+        table = formats.read(sheet)
+        found, results = common.read_results(study, table)
+        return len(results) == _filled(table) and not found.ignored and study.check(results).stored == 0
+    except SuperlevelError:
         return False
 
 
 def write_sheet(sheet: Path, tickets: Tickets, study: Study, *, force: bool) -> None:
     """A sheet to be filled in."""
     from superlevel.study.heads import headed  # noqa: PLC0415
+    from superlevel.study.maps import on_map  # noqa: PLC0415
     from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
 
     numbers, shown = [ticket.number for ticket in tickets], study.ledger.coordinates
-    text = blank_sheet(numbers, tickets.points, shown.names, scales=shown.scales, study=study.name)
+    table = blank_sheet(numbers, tickets.points, shown.names, scales=shown.scales, study=study.name)
     with replacing("--csv", sheet, force=check_overwriting(study, sheet, force=force)) as beside:
-        beside.write_text(headed(text, study.ledger), encoding="utf-8")
+        formats.write(beside, headed(on_map(table, study.ledger), study.ledger))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 
+from superlevel import formats
 from superlevel.cli.study import common
 from superlevel.errors import InputError, SuperlevelError
-from superlevel.tables import UTF8, Table, length_fault, scan, write_table
+from superlevel.formats import Table, text
 
 if TYPE_CHECKING:
     from superlevel.study.results import Receipt, Result, ResultsError
@@ -26,6 +26,7 @@ SHOWN = 20  # mistakes
 FATE, MEASURED = "fate", "measured"
 ELSEWHERE = ("ticket", FATE, "late", "told")  # columns of `export` that speak of the study they are from
 REFUSED = 2
+PIPED = "what was piped in"
 
 
 def run(
@@ -139,51 +140,32 @@ def _decided(study: Study, before: common.Before, later: str) -> common.Decided:
 def _read(study: Study, file: str, *, exported: bool, elsewhere: bool, as_json: bool) -> tuple[Sheet, list[Result]]:
     from superlevel.study.sheets import SheetError  # noqa: PLC0415
 
-    content, called = _bytes(file), "what was piped in" if file == "-" else file
+    with common.given_as("FILE"):
+        table = text.parsed(sys.stdin.buffer.read(), name=PIPED) if file == "-" else formats.read(file)
     if exported:
-        content = _as_sheet(content, called, study.ledger.created.names)
+        table = _as_sheet(table, study.ledger.created.names)
     try:
-        return common.read_results(study, content, called, elsewhere=elsewhere)
+        return common.read_results(study, table, elsewhere=elsewhere)
     except SheetError as error:
         raise _refusal(study, error.troubles, as_json) from error
 
 
-def _as_sheet(content: bytes, called: str, names: Sequence[str]) -> bytes:
-    """What was exported, as a sheet of the measurements that count, by their places; other lines are left empty."""
-    table = _table(content, called)
-    header = table.header.cells
-    kept = [place for place, column in enumerate(header) if column not in ELSEWHERE]
-    plain = {f"{name} (coordinate)": name for name in names}
-    text = io.StringIO()
-    fate = header.index(FATE)
-    lines = ([row.cells[place] for place in kept] if row.cells[fate] == MEASURED else [] for row in table.rows)
-    write_table(text, [[plain.get(header[place], header[place]) for place in kept], *lines])
-    return text.getvalue().encode()
-
-
-def _table(content: bytes, called: str) -> Table:
-    """What was exported, with all cells in their places."""
-    try:
-        text = io.StringIO(content.decode("utf-8-sig"), newline="")
-        rows = [row for row in scan(called, text) if any(row.cells)]
-    except UnicodeDecodeError as error:
-        raise InputError("FILE", f"{called!r}, which is not UTF-8 text", UTF8) from error
-    if not rows or not set(ELSEWHERE) <= set(rows[0].cells):
+def _as_sheet(table: Table, names: Sequence[str]) -> Table:
+    """What was exported, as a sheet of the measurements that count, by their places."""
+    for line, fault in table.faults:
+        raise table.error(line, fault)
+    if not set(ELSEWHERE) <= set(table.header):
         remedy = "give what `superlevel study export --what measurements` writes, or leave --exported out"
-        raise InputError("FILE", f"{called!r}, which has no columns {', '.join(ELSEWHERE)}", remedy)
-    table = Table(name=called, header=rows[0], rows=rows[1:])
-    for row in table.rows:
-        fault = length_fault(row.cells, table.header.cells)
-        if fault is not None:
-            raise table.error(row, fault)
-    return table
-
-
-def _bytes(file: str) -> bytes:
-    try:
-        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise InputError("FILE", repr(file), f"give a CSV file that can be read ({error.strerror})") from error
+        raise InputError("FILE", f"{table.name!r}, which has no columns {', '.join(ELSEWHERE)}", remedy)
+    plain = {f"{name} (coordinate)": name for name in names}
+    kept = [place for place, column in enumerate(table.header) if column not in ELSEWHERE]
+    fates = table.texts(table.header.index(FATE))
+    counted = table.chosen(np.array([fate == MEASURED for fate in fates], dtype=np.bool_))
+    return replace(
+        counted,
+        header=tuple(plain.get(table.header[place], table.header[place]) for place in kept),
+        columns=tuple(counted.columns[place] for place in kept),
+    )
 
 
 @contextmanager

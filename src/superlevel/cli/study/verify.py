@@ -14,10 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from superlevel import formats
 from superlevel.arrays import Indices, Labels
 from superlevel.cli.study import common
 from superlevel.errors import InputError
-from superlevel.tables import read_table
 
 if TYPE_CHECKING:
     from superlevel.findings import Finding
@@ -69,7 +69,7 @@ def run(
     storage = common.storage_of(store)
     if labels is not None:
         with common.given_as("--labels"):  # a file that cannot be read is said before everything is computed
-            read_table(labels)
+            formats.read(labels).checked()
     witnesses, public = _given(witness or [], key)
     with _bar() as watch:
         from superlevel.study.verification import verify  # noqa: PLC0415  slow to import
@@ -162,28 +162,26 @@ def _claimed(file: Path, ledger: Ledger, names: tuple[str, ...]) -> tuple[Indice
     from superlevel.report.campaign import UNDECIDED_CLASS  # noqa: PLC0415
     from superlevel.study.matching import match  # noqa: PLC0415
 
-    table, points, groups = read_table(file), ledger.places, ledger.goal.groups
+    table, points, groups = formats.read(file).checked(), ledger.places, ledger.goal.groups
     (column,) = table.places([LABEL])
     for place, scale in zip(table.places(names), ledger.coordinates.scales, strict=True):
         if scale.spelling:
             table = table.spelled(place, scale.numeral)
-    coordinates = np.array(table.numbers(table.places(names)))
+    coordinates = table.numbers(table.places(names))
     possible = {groups[c]: c for c in range(len(groups) - 1, 0, -1)} | {"undecided": UNDECIDED_CLASS, groups[0]: 0}
     claimed = []
-    for row in table.rows:
-        word = row.cells[column].lower()
-        if word not in possible:
-            where = f"{file}, line {row.line}, column {LABEL!r}"
-            raise InputError(where, repr(row.cells[column]), f"give {', '.join(possible)}")
-        claimed.append(possible[word])
+    for line, word in zip(table.lines, table.texts(column), strict=True):
+        if word.lower() not in possible:
+            raise table.error(line, formats.Fault(LABEL, repr(word), f"give {', '.join(possible)}"))
+        claimed.append(possible[word.lower()])
     if coordinates.shape == points.shape and np.array_equal(coordinates, points):
         places = np.arange(len(points))  # in the order of the study, where equal points are told apart
     else:
         places = match(points, coordinates)
     seen: set[int] = set()
-    for row, place in zip(table.rows, places.tolist(), strict=True):
+    for line, place in zip(table.lines, places.tolist(), strict=True):
         if place < 0 or place in seen:
             got = "at no point of the study" if place < 0 else "at a point that an earlier line has"
-            raise InputError(f"{file}, line {row.line}", got, "give the file as `superlevel study export` writes it")
+            raise InputError(f"{file}, line {line}", got, "give the file as `superlevel study export` writes it")
         seen.add(place)
     return places, np.array(claimed, dtype=np.int8)

@@ -1,0 +1,215 @@
+"""Rasters in GeoTIFF files: a row for every cell that has data. Needs the extra `gis` (rasterio).
+
+A cell's coordinates are those of its middle. Every band is a column, called by its description or band1, band2, ... A
+cell without data in any band is no row; one without data in some bands has empty cells there.
+
+Rows that are written must lie on a grid with square or oblong cells, each at most once. Bands are numbers of double
+precision, and no data is NaN. A column of texts, of which there are few, is a band of their numbers, with the texts in
+its tags (above, undecided and below are 1, 0 and -1); a single text is a tag of the file. Other texts are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from superlevel.arrays import Array, Indices
+from superlevel.errors import InputError
+from superlevel.formats import places as where
+from superlevel.formats.cells import Cell, as_text, read_cell
+from superlevel.formats.extras import needed
+from superlevel.formats.table import Table
+
+endings = (".tif", ".tiff")
+
+TEXTS, SINGLE, COORDINATES = "SUPERLEVEL_TEXTS", "SUPERLEVEL_SINGLE", "SUPERLEVEL_COORDINATES"  # tags
+LABELS = {"above": 1, "undecided": 0, "below": -1}
+MOST_TEXTS = 255
+OFF = 1e-3  # of a cell: how far a place may be from the middle of one
+PARTS = 12  # of the smallest gap that are tried for the size of a cell
+ROUNDING = 1e-12  # of a coordinate: closer than that are equal ones
+SPARSE = 1000  # cells of a grid for every row, at most: otherwise the places are not on a grid
+
+
+def header(path: Path) -> tuple[str, ...]:
+    """The names of the columns."""
+    with _opened(path) as source:
+        return _named(source).header
+
+
+def read(path: Path) -> Table:
+    """The table in a file. Its lines are counted as those of a CSV file with the same rows."""
+    with _opened(path) as source:
+        bands = source.read(masked=True)
+        missing = np.ma.getmaskarray(bands)
+        if bands.dtype.kind == "f":
+            missing = missing | np.isnan(bands.data)
+        rows, columns = np.nonzero(~missing.all(axis=0))
+        to = source.transform
+        places = np.stack([to.c + (columns + 0.5) * to.a, to.f + (rows + 0.5) * to.e], axis=1)
+        cells = {
+            name: _cells(source, band, bands.data[band, rows, columns], missing[band, rows, columns])
+            for band, name in enumerate(_bands(source))
+        }
+        single = {name: [text, *[""] * (len(rows) - 1)][: len(rows)] for name, text in _tag(source, SINGLE).items()}
+        reference = source.crs.to_string() if source.crs else ""
+        return where.located(path, _named(source), cells | single, places=places, reference=reference)
+
+
+def write(path: Path, table: Table) -> None:
+    """The table as a file with a band for every column but the coordinates."""
+    rasterio = needed("rasterio", extra=where.EXTRA, path=path)
+    names = where.chosen(table, path)
+    grid, crs = _grid(path, where.coordinates(table, path)), where.system(table.reference, path)
+    others = {name: column for name, column in zip(table.header, table.columns, strict=True) if name not in names}
+    single = {name: text for name, column in others.items() if (text := _single(column)) is not None}
+    bands = [_Band(name, *found) for name, column in others.items() if name not in single and (found := _band(column))]
+    if not bands:
+        raise InputError("path", f"{str(path)!r}, of a table without numbers", "take a .csv or .gpkg file instead")
+    tags = {COORDINATES: json.dumps(names), SINGLE: json.dumps(single)}
+    path.unlink(missing_ok=True)
+    profile = {"driver": "GTiff", "dtype": "float64", "nodata": np.nan, "count": len(bands), "compress": "deflate"}
+    profile |= {"width": grid.width, "height": grid.height, "crs": crs}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a grid of cells of size 1 has no place on the Earth
+        with rasterio.open(path, "w", transform=rasterio.Affine(*grid.transform), **profile) as target:
+            target.update_tags(**tags)
+            for number, band in enumerate(bands, start=1):
+                image = np.full((grid.height, grid.width), np.nan)
+                image[grid.rows, grid.columns] = band.values
+                target.write(image, number)
+                target.set_band_description(number, band.name)
+                if band.texts:
+                    target.update_tags(number, **{TEXTS: json.dumps(band.texts)})
+
+
+class _Band(NamedTuple):
+    """A column as numbers."""
+
+    name: str
+    values: Array
+    """(m,) NaN where a cell is empty."""
+    texts: dict[str, int]
+    """The number of each text; empty for a column of numbers."""
+
+
+class _Grid(NamedTuple):
+    """The cells of rows."""
+
+    transform: tuple[float, ...]
+    """East of column j and row i is a (j + ½) + c, and north e (i + ½) + f: a, 0, c, 0, e, f."""
+    width: int
+    height: int
+    columns: Indices
+    """(m,) from the west."""
+    rows: Indices
+    """(m,) from the north."""
+
+
+def _grid(path: Path, places: Array) -> _Grid:
+    """The smallest grid that has every place in the middle of a cell."""
+    given = f"{str(path)!r}, of points that are not on a grid"
+    remedy = "take a .gpkg file instead, or a list of points that is a raster"
+    if np.isnan(places).any() or not len(places):
+        raise InputError("path", given, remedy)
+    steps = [_step(values) for values in places.T]
+    east, north = (step or other or 1.0 for step, other in zip(steps, steps[::-1], strict=True))
+    low, high = places.min(axis=0), places.max(axis=0)
+    across, down = (places[:, 0] - low[0]) / east, (high[1] - places[:, 1]) / north
+    columns, rows = np.rint(across).astype(np.int64), np.rint(down).astype(np.int64)
+    width, height = int(columns.max()) + 1, int(rows.max()) + 1
+    off = max(np.abs(across - columns).max(), np.abs(down - rows).max())
+    if off > OFF or width * height > SPARSE * len(places):
+        raise InputError("path", given, remedy)
+    if len(np.unique(rows * width + columns)) < len(places):
+        raise InputError("path", f"{str(path)!r}, of points of which some are in one cell", remedy)
+    return _Grid((east, 0.0, low[0] - east / 2, 0.0, -north, high[1] + north / 2), width, height, columns, rows)
+
+
+def _step(values: Array) -> float | None:
+    """The size of a cell: the smallest gap, or a part of it of which all gaps are multiples; None for one value."""
+    different = np.unique(values)
+    extent = float(np.ptp(different))
+    gaps = np.diff(different)
+    gaps = gaps[gaps > ROUNDING * np.abs(different).max()]
+    if not len(gaps):
+        return None
+    for parts in range(1, PARTS + 1):
+        step = extent / max(round(extent * parts / float(gaps.min())), 1)
+        along = (different - different[0]) / step
+        if np.abs(along - np.rint(along)).max() < OFF:
+            return step
+    return float(gaps.min())
+
+
+# --- bands
+
+
+def _opened(path: Path) -> Any:
+    rasterio = needed("rasterio", extra=where.EXTRA, path=path)
+    with path.open("rb"):  # what cannot be opened is said as of any other file
+        pass
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it has no place on the Earth
+            source = rasterio.open(path)
+    except rasterio.errors.RasterioIOError as error:
+        raise InputError("path", f"{str(path)!r}, which GDAL cannot read", "give a GeoTIFF") from error
+    if source.transform.b or source.transform.d:
+        source.close()
+        raise InputError("path", f"{str(path)!r}, which is turned", "warp it, so that its rows lead from west to east")
+    return source
+
+
+def _named(source: Any) -> where.Named:
+    """The coordinates come first. They have the names of the table that was written, or the usual ones."""
+    others = [*_bands(source), *_tag(source, SINGLE)]
+    usual = where.DEGREES if source.crs and source.crs.is_geographic else where.PLANE
+    known = _read_tag(source.tags().get(COORDINATES))
+    east, north = known if isinstance(known, list) and len(known) == 2 else usual
+    return where.Named((east, north, *others), (east, north))
+
+
+def _bands(source: Any) -> list[str]:
+    return [(text or "").strip() or f"band{k}" for k, text in enumerate(source.descriptions, start=1)]
+
+
+def _tag(source: Any, name: str, band: int = 0) -> dict[str, Any]:
+    found = _read_tag(source.tags(band).get(name))
+    return found if isinstance(found, dict) else {}
+
+
+def _read_tag(text: str | None) -> Any:
+    try:
+        return json.loads(text or "null")
+    except ValueError:
+        return None
+
+
+def _cells(source: Any, band: int, values: Array, missing: Array) -> list[Cell]:
+    texts = {number: text for text, number in _tag(source, TEXTS, band + 1).items()}
+    listed = [texts.get(value, read_cell(value)) for value in values.tolist()]
+    return ["" if blank else cell for cell, blank in zip(listed, missing.tolist(), strict=True)]
+
+
+def _single(column: Sequence[Cell]) -> str | None:
+    """The text of the first cell, where all others are empty; None for any other column."""
+    first, *others = column
+    return first if isinstance(first, str) and first and others and not any(cell != "" for cell in others) else None
+
+
+def _band(column: Sequence[Cell]) -> tuple[Array, dict[str, int]] | None:
+    """Numbers (m,), NaN where a cell is empty, and the number of each text; None for a column of many texts."""
+    filled = [cell for cell in column if cell != ""]
+    if not any(isinstance(cell, str) for cell in filled):
+        return np.array([np.nan if cell == "" else float(cell) for cell in column]), {}
+    texts = list(dict.fromkeys(as_text(cell) for cell in filled))
+    if len(texts) > MOST_TEXTS:
+        return None
+    known = LABELS if set(texts) <= set(LABELS) else {text: k for k, text in enumerate(texts, start=1)}
+    return np.array([np.nan if cell == "" else known[as_text(cell)] for cell in column]), known
