@@ -115,7 +115,7 @@ class Domain:
             kernel: as for the constructor.
         """
         table = formats.read(path).checked()
-        places = table.places(columns or table.coordinates or None)
+        places = table.places(columns if columns is not None else table.coordinates or None)
         names = [table.header[place] for place in places]
         return cls(table.numbers(places), kernel, names=names, reference=table.reference)
 
