@@ -123,7 +123,7 @@ class Domain:
             kernel: as for the constructor.
         """
         table = formats.read(path).checked()
-        places = table.places((table.coordinates or None) if columns is None else columns)
+        places = table.places(columns if columns is not None else table.coordinates or None)
         names = [table.header[place] for place in places]
         return cls(table.numbers(places), kernel, names=names, reference=table.reference)
 
