@@ -21,6 +21,8 @@ from superlevel import formats
 from superlevel.arrays import Array, Indices, Mask, as_matrix, as_names
 from superlevel.errors import InputError
 from superlevel.formats.table import NUMBER_OR_BLANK
+from superlevel.identifiers import ID, as_ids
+from superlevel.point_tables import read_points
 
 _CHECKED_POINTS = 200
 _SMOOTH = 50.0  # a nu above which a Matern kernel is checked
@@ -53,8 +55,20 @@ class Domain:
     """Kernel on the points, as scikit-learn defines one; None stands for the linear kernel <x, y>."""
     names: tuple[str, ...]
     """(d,) names of the coordinates, all different."""
+    ids: tuple[str, ...]
+    """(n,) what people call each point, all different; empty where points have no names."""
+    id_name: str
+    """What the column of these is called in tables."""
 
-    def __init__(self, points: ArrayLike, kernel: Kernel | None = None, *, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        points: ArrayLike,
+        kernel: Kernel | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        ids: Sequence[str] | str | None = None,
+        id_name: str | None = None,
+    ) -> None:
         """Check everything once, so that no later step needs to.
 
         Args:
@@ -62,16 +76,30 @@ class Domain:
             kernel: a scikit-learn kernel, or None for the linear one. A ``WhiteKernel`` in it belongs to the unknown
                 function, an independent part of its value at each row; the noise of measurements is no part of it.
             names: (d,) names; by default the frame's columns, or else x0, x1, ...
+            ids: (n,) names of the points, all different: samples, compounds. Or the frame's column that has them.
+            id_name: what the column of ids is called in tables; by default as in the frame, or else id.
         """
+        given = ids
+        if isinstance(ids, str) and _is_frame(points):
+            given, id_name, points = _id_column(points, ids), id_name or ids, points.drop(columns=ids)  # type: ignore[union-attr]
         matrix, known = _coordinates(points)
         object.__setattr__(self, "points", matrix)
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "names", _checked_names(known if names is None else names, matrix.shape[1]))
+        object.__setattr__(self, "ids", () if given is None else as_ids(given, len(matrix)))
+        object.__setattr__(self, "id_name", _checked_id_name(id_name or getattr(ids, "name", None) or ID, self.names))
         _check_kernel(self)
 
     @classmethod
     def read(
-        cls, path: str | os.PathLike[str], *, columns: Sequence[str] | None = None, kernel: Kernel | None = None
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        columns: Sequence[str] | None = None,
+        kernel: Kernel | None = None,
+        ids: str | None = None,
+        categories: Sequence[str] = (),
+        drop_incomplete: bool = False,
     ) -> Self:
         """The points of a file: names in the first line, one point in each further line.
 
@@ -79,12 +107,19 @@ class Domain:
 
         Args:
             path: the file.
-            columns: the columns that hold the coordinates, in the wanted order; by default all.
+            columns: the columns that hold the coordinates, in the wanted order; by default all others than those below.
             kernel: as for the constructor.
+            ids: the column that names the points.
+            categories: columns of texts. Each becomes a coordinate for every text: 1 where a row has it, else 0.
+            drop_incomplete: leave out the rows that lack a coordinate. Otherwise they are an error, which lists them.
         """
         table = formats.read(path).checked()
-        places = table.places(columns)
-        return cls(table.numbers(places), kernel, names=[table.header[place] for place in places])
+        found = read_points(table, columns=columns, ids=ids, categories=categories, drop_incomplete=drop_incomplete)
+        return cls(found.points, kernel, names=found.names, ids=found.ids, id_name=found.id_name)
+
+    def with_kernel(self, kernel: Kernel | None) -> Domain:
+        """The same points with another kernel."""
+        return Domain(self.points, kernel, names=self.names, ids=self.ids or None, id_name=self.id_name)
 
     @property
     def n(self) -> int:
@@ -190,6 +225,21 @@ def _frame_numbers(frame: Any) -> Array:
                 f"points[{str(label)!r}]", f"a column of type {dtype}", "turn it into numbers or leave it out"
             )
     return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _id_column(frame: Any, column: str) -> Any:
+    if column not in frame.columns:
+        known = ", ".join(repr(str(label)) for label in frame.columns)
+        raise InputError("ids", repr(column), f"give a column out of {known}, or {len(frame)} names")
+    return frame[column]
+
+
+def _checked_id_name(name: object, names: tuple[str, ...]) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise InputError("id_name", repr(name), "give a name of at least one letter")
+    if name in names:
+        raise InputError("id_name", repr(name), "a coordinate has that name: give another one")
+    return name
 
 
 def _checked_names(names: Sequence[str], dimension: int) -> tuple[str, ...]:

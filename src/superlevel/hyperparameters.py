@@ -97,7 +97,7 @@ class Fitted:
 
     def domain(self, domain: Domain) -> Domain:
         """The same points with the fitted kernel."""
-        return Domain(domain.points, self.kernel, names=domain.names)
+        return domain.with_kernel(self.kernel)
 
     def __repr__(self) -> str:
         return (

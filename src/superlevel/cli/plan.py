@@ -116,7 +116,7 @@ def run(
         from superlevel import bounds  # noqa: PLC0415  slow to import, and --help needs none of it
 
         first: dict[str, Any] = {name: given[0] for name, given in ranges.items()}
-        whole = Domain(domain.points, parsed, names=domain.names)
+        whole = domain.with_kernel(parsed)
         problem = Problem(whole, goal=goal, mean=mean, ridge=ridge, **first)
     n, known = problem.domain.n, int(np.isfinite(values).sum())
     with common.working(f"filling in {n - known} of {n} values"):

@@ -35,7 +35,6 @@ from superlevel.confidence import error_rate
 from superlevel.confidence.posterior import BETA, OnPosterior, Posterior
 from superlevel.confidence.protocol import Guarantee
 from superlevel.confidence.representative import Representative
-from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds, Goal
@@ -101,7 +100,7 @@ class EstimatedBelief:
         )
         complete = replace(
             problem,
-            domain=Domain(problem.domain.points, kernel, names=problem.domain.names),
+            domain=problem.domain.with_kernel(kernel),
             goal=problem.goal.moved(found.warp),
             noise=noise,
             mean=best.mean,

@@ -76,7 +76,7 @@ def write(path: Path, table: Table) -> None:
 
 
 def _as_value(openpyxl: Any, sheet: Any, cell: Cell) -> Any:
-    """As openpyxl takes it. A text that looks like a formula or an error stays a text; a number keeps all its digits."""
+    """As openpyxl takes it: a text that looks like a formula stays a text, and a number keeps all its digits."""
     if cell == "":
         return None
     if not isinstance(cell, str):  # openpyxl writes 16 digits, and some numbers need 17

@@ -100,6 +100,12 @@ class _Places:
 
     campaign: Campaign
 
+    @property
+    def count(self) -> int:
+        """Coordinates that a table shows: none of many, where points have names."""
+        many = len(self.campaign.names) > SHOWN
+        return 0 if many and self.campaign.ids else min(SHOWN, len(self.campaign.names))
+
     @cached_property
     def decimals(self) -> list[int | None]:
         """How many, or None for what is better written with an exponent."""
@@ -114,7 +120,8 @@ class _Places:
         ]
 
     def of(self, point: int) -> str:
-        return self.listing(self.numbers(point))
+        """A point by its name, or else by its coordinates."""
+        return self.campaign.ids[point] if self.campaign.ids else self.listing(self.numbers(point))
 
     def listing(self, words: Sequence[str]) -> str:
         """Something of every coordinate that is shown, with a sign that there are more."""
@@ -155,7 +162,8 @@ def _suggested(campaign: Campaign) -> str:
         for point, count in without.items()
         if count > 0
     ]
-    names = ("ticket", f"point {places.listing(campaign.names)}", "why here")
+    where = campaign.id_name if campaign.ids else f"point {places.listing(campaign.names)}"
+    names = ("ticket", where, "why here")
     listed = table(names, [(ticket, places.of(point), why) for ticket, point, why in lines[:SUGGESTED]])
     left = len(lines) - SUGGESTED
     return listed + (f"<p>{left:,} more lines are left out.</p>" if left > 0 else "")
@@ -188,14 +196,18 @@ def _points(campaign: Campaign) -> str:
     if len(shown) < len(lines):
         left = f"{len(lines) - len(shown):,} more points are left out"
         note = f"{len(shown):,} points, undecided ones first, then those with most measurements; {left}. "
-    if len(campaign.names) > SHOWN:
-        note += f"Coordinates after the first {SHOWN} are left out. "
+    if len(campaign.names) > places.count:
+        note += f"Coordinates after the first {SHOWN} are left out. " if places.count else "Coordinates are left out. "
     note = f"<p>{note}<code>export</code> has all.</p>\n" if note else ""
     faces = {group.name: group.face for group in drawn(campaign)}
     for line in lines:
         line["label"] = Label(line["label"], faces[str(line["label"])])
-    cells = [[at, *places.numbers(at), *(lines[at][name] for name in names)] for at in shown.tolist()]
-    return note + table(("point", *headings(campaign.names, columns)[:SHOWN], *names), cells)
+    called = [campaign.ids[at] if campaign.ids else at for at in range(len(lines))]
+    cells = [
+        [called[at], *places.numbers(at)[: places.count], *(lines[at][name] for name in names)] for at in shown.tolist()
+    ]
+    first = campaign.id_name if campaign.ids else "point"
+    return note + table((first, *headings(campaign.names, columns)[: places.count], *names), cells)
 
 
 def _listed(campaign: Campaign) -> Indices:

@@ -51,7 +51,9 @@ def created(
         format=FORMAT,
         version=__version__,
         points=problem.domain.points.tolist(),
-        names=_checked_names(problem.domain.names),
+        names=_checked_names(problem.domain),
+        ids=_checked_ids(problem.domain.ids),
+        id_name=problem.domain.id_name if problem.domain.ids else "",
         goal=problem.goal.describe(),
         kernel=None if "kernel" in problem.fit else kernels.describe(problem.domain.kernel),
         problem={field.name: _plain(getattr(problem, field.name)) for field in FIELDS},
@@ -83,7 +85,13 @@ def problem_of(given: Created, fit: Fit | None) -> Problem:
     if fit is not None:
         kernel, left = fit.kernel, ()
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
-    domain = Domain(np.array(given.points), kernels.restore(kernel), names=given.names)
+    domain = Domain(
+        np.array(given.points),
+        kernels.restore(kernel),
+        names=given.names,
+        ids=given.ids or None,
+        id_name=given.id_name or None,
+    )
     return Problem(domain, goal=goal_of(given), fit=left, **fields)
 
 
@@ -97,10 +105,16 @@ def _array(values: Any) -> Any:
     return np.array(values) if isinstance(values, list) else values
 
 
-def _checked_names(names: tuple[str, ...]) -> list[str]:
-    for k, name in enumerate(check_names(names)):
+def _checked_names(domain: Domain) -> list[str]:
+    for k, name in enumerate(check_names(domain.names, id_name=domain.id_name if domain.ids else "")):
         check_text(f"names[{k}]", name)
-    return list(names)
+    return list(domain.names)
+
+
+def _checked_ids(ids: tuple[str, ...]) -> list[str]:
+    for k, name in enumerate(ids):
+        check_text(f"ids[{k}]", name)
+    return list(ids)
 
 
 def _checked_batch(batch: object) -> int:

@@ -139,6 +139,10 @@ class Created(Payload):
     """Of the library."""
     points: list[list[float]]
     names: list[str]
+    ids: list[str] = Field(default_factory=list)
+    """What people call each point; empty where points have no names."""
+    id_name: str = ""
+    """What the column of these is called; empty where there is none."""
     goal: dict[str, Any]
     """As `superlevel.goals.restore` takes it."""
     kernel: Any = None

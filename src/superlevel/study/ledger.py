@@ -128,6 +128,10 @@ class Ledger:
         """(n, d) the points."""
         return frozen(np.array(self.created.points))
 
+    def id_of(self, point: int) -> str:
+        """What people call a point; empty where points have no names."""
+        return self.created.ids[point] if self.created.ids else ""
+
     @cached_property
     def goal(self) -> Goal:
         """What is asked."""

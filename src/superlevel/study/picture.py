@@ -29,6 +29,8 @@ def campaign(name: str, known: Knowledge) -> Campaign:
         question=ledger.goal.question,
         names=tuple(ledger.created.names),
         points=ledger.places,
+        ids=tuple(ledger.created.ids),
+        id_name=ledger.created.id_name,
         labels=known.labels,
         counts=ledger.counts,
         averages=ledger.averages,

@@ -15,6 +15,8 @@ def check_sense(ledger: Ledger) -> None:
     if len(sizes) != 1 or sizes[0] != len(ledger.created.names):
         counted = " and ".join(map(str, sizes)) or "no"
         raise _nonsense(1, f"points with {counted} coordinates for {len(ledger.created.names)} names")
+    if len(ledger.created.ids) not in (0, ledger.n) or len(set(ledger.created.ids)) != len(ledger.created.ids):
+        raise _nonsense(1, f"{len(set(ledger.created.ids))} different names for {ledger.n} points")
     for item in ledger.askings:
         if item.asked.design is not None:
             _check_design(item.asked.design, ledger, item.seq)

@@ -25,6 +25,8 @@ def stopping(known: Knowledge) -> Stopping:
     return Stopping(
         names=tuple(ledger.created.names),
         points=ledger.places,
+        ids=tuple(ledger.created.ids),
+        id_name=ledger.created.id_name,
         problem=None if known.method.problem.fit else known.method.problem,
         labels=known.labels,
         decided=since(known),

@@ -175,7 +175,7 @@ def test_an_error_is_a_document_too_where_json_is_asked_for(terminal: Terminal) 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--points", "nowhere.csv", *GIVEN), "--points is 'nowhere.csv': give a CSV file that can be read"),
+        (("--points", "nowhere.csv", *GIVEN), "--points is 'nowhere.csv': give a file that can be read"),
         (("--points", "points.csv", *GIVEN, "--confidence", "rips"), "--bound is missing: the rips confidence needs B"),
         (
             ("--points", "points.csv", *GIVEN, "--method", "lse", "--confidence", "rkhs"),

@@ -243,8 +243,15 @@ def read_results(study: Study, table: formats.Table) -> tuple[Sheet, list[Result
     from superlevel.study.sheets import read_sheet  # noqa: PLC0415
 
     ledger = study.ledger
-    names = tuple(ledger.created.names)
-    sheet = read_sheet(table, points=ledger.places, names=names, study=study.name)
+    given = ledger.created
+    sheet = read_sheet(
+        table,
+        points=ledger.places,
+        names=tuple(given.names),
+        ids=given.ids,
+        id_name=given.id_name,
+        study=study.name,
+    )
     return sheet, [
         Result(ticket=line.ticket, point=line.point, value=line.value, noise=line.noise, reason=line.reason)
         for line in sheet.lines

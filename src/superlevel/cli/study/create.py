@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from superlevel import kernels
+from superlevel import formats, kernels
 from superlevel.arrays import as_number
 from superlevel.cli.goal import HELP, as_goal
 from superlevel.cli.options import option
 from superlevel.cli.study import common
-from superlevel.domain import Domain
+from superlevel.cli.study.columns import Categories, Choice, Columns, DropIncomplete, Ids, read_domain
 from superlevel.errors import InputError
 from superlevel.fields import BY_NAME, FIELDS
 from superlevel.files import file_name
@@ -33,10 +33,13 @@ CHECKS = "one measurement in ten is at a random place that the model is sure of"
 def run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the study, new in the store.", show_default=False)],
     *,
-    points: Annotated[Path, typer.Option(help="CSV file: one line a point, names in the first line.")],
-    columns: Annotated[
-        list[str] | None, typer.Option("--column", help="A coordinate; once for each. Default: all columns.")
-    ] = None,
+    points: Annotated[
+        Path, typer.Option(help="File of the points, one in a line, names in the first line: .csv, .xlsx or .parquet.")
+    ],
+    columns: Columns = None,
+    ids: Ids = None,
+    categories: Categories = None,
+    drop_incomplete: DropIncomplete = False,
     threshold: Annotated[float | None, typer.Option(help="Find the points with f above this.")] = None,
     fraction: Annotated[
         float | None,
@@ -122,13 +125,13 @@ def run(
     wanted = as_goal(threshold, fraction, goal)
     given = _given(kernel, noise, mean)
     seconds = common.hours("--lease", lease)
-    with common.given_as("--points"):
-        domain = Domain.read(points, columns=columns)
+    choice = Choice(columns=columns, ids=ids, categories=categories or [], drop_incomplete=drop_incomplete)
+    domain, remarks = read_domain(points, choice, levels=wanted.levels)
     storage = common.storage_of(store)
     loading = common.working("loading scipy and scikit-learn, and looking at the problem")
     with loading, common.given_as("--points", **OPTIONS):
         if "kernel" not in given["fit"]:
-            domain = Domain(domain.points, kernels.parse(kernel), names=domain.names)
+            domain = domain.with_kernel(kernels.parse(kernel))
         problem = Problem(
             domain,
             goal=wanted,
@@ -160,14 +163,17 @@ def run(
     console = common.screen(as_json)
     common.say(console, f"created study {name!r} in {study.url}")
     promised = known.method.confidence.guarantee(known.method.problem)
+    common.say_lines(console, remarks)
     if promised.remark:
         common.say(console, promised.remark)
     if as_json:
         return common.answer(study.status().model_dump(mode="json"))
     console.print(common.facts(_rows(study)))
     common.say_lines(console, (f"doubt: {doubt}" for doubt in known.doubts))
-    sheet = f"{file_name(name)}-sheet.csv"
-    common.say(console, f"next: {common.command(store, storage, 'study', 'suggest', name, '--csv', sheet)}")
+    sheet = ("--csv", f"{file_name(name)}-sheet.csv")
+    if points.suffix.lower() in formats.endings():  # sheets come in the format that the points came in
+        sheet = ("--csv" if points.suffix == ".csv" else "--sheet", f"{file_name(name)}-sheet{points.suffix}")
+    common.say(console, f"next: {common.command(store, storage, 'study', 'suggest', name, *sheet)}")
     return None
 
 
@@ -224,6 +230,7 @@ def _check(method: str | None, confidence: str | None, problem: Problem, batch: 
 def _rows(study: Study) -> list[tuple[str, str]]:
     """What was given, and in which sense labels will be right."""
     from superlevel.study.assumptions import assumptions, guarantee  # noqa: PLC0415
+    from superlevel.study.matching import shown_names  # noqa: PLC0415
 
     ledger, known = study.ledger, study.knowledge
     given = ledger.created
@@ -232,7 +239,8 @@ def _rows(study: Study) -> list[tuple[str, str]]:
     usual -= confidence.uses & {"delta"}  # a promise states its probability
     return [
         ("question", ledger.goal.ask(ledger.n)),
-        ("coordinates", ", ".join(given.names)),
+        ("coordinates", shown_names(given.names)),
+        *([("ids", f"{given.id_name}: {given.ids[0]} to {given.ids[-1]}")] if given.ids else []),
         *((name, text) for name, text in assumptions(known) if name not in usual),
         *([("pilot", _pilot(known))] if known.state.belief.pilot else []),
         *([("checks", CHECKS)] if "kernel" in given.fit else []),

@@ -18,6 +18,7 @@ from superlevel.files import replacing
 
 if TYPE_CHECKING:
     from superlevel.report.campaign import Reason
+    from superlevel.study.events import Created
     from superlevel.study.ledger import Ledger
     from superlevel.study.results import Ticket, Tickets
     from superlevel.study.study import Study
@@ -35,7 +36,13 @@ def run(
         int | None, typer.Option("-n", metavar="N", help="How many. Default: one batch, or all of a round.")
     ] = None,
     sheet: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Also write a sheet to be filled in, and told.")
+        Path | None,
+        typer.Option(
+            "--csv",
+            "--sheet",
+            metavar="FILE",
+            help="Also write a sheet to be filled in, and told: .csv, .xlsx, .parquet.",
+        ),
     ] = None,
     force: common.Force = False,
     worker: common.Worker = None,
@@ -103,14 +110,21 @@ def run(
 def _show(console: Console, study: Study, tickets: Tickets, reasons: Mapping[int, Reason]) -> None:
     created = study.ledger.created
     shown = tickets[:SHOWN]
-    names = created.names[:SHOWN_COORDINATES]
+    names = [] if _only_ids(created) else created.names[:SHOWN_COORDINATES]
     rows = [
-        [str(ticket.number), *_numbers(ticket.coordinates), _why(ticket, reasons, study.ledger)] for ticket in shown
+        [
+            str(ticket.number),
+            *([ticket.id] if created.ids else []),
+            *_numbers(ticket.coordinates)[: len(names)],
+            _why(ticket, reasons, study.ledger),
+        ]
+        for ticket in shown
     ]
-    console.print(common.table(["ticket", *names, "why here"], rows))
+    called = [created.id_name] if created.ids else []
+    console.print(common.table(["ticket", *called, *names, "why here"], rows))
     if any(ticket.number in reasons for ticket in shown):
         common.say(console, WHY)
-    if len(created.names) > SHOWN_COORDINATES:
+    if len(created.names) > SHOWN_COORDINATES and not created.ids:
         common.say(console, f"{len(created.names) - SHOWN_COORDINATES} more coordinates are in what --csv writes")
     if len(tickets) > SHOWN:
         common.say(console, f"and {len(tickets) - SHOWN:,} more: --csv writes them all")
@@ -135,11 +149,20 @@ def _why(ticket: Ticket, reasons: Mapping[int, Reason], ledger: Ledger) -> str:
         from superlevel.report.campaign import CHECK  # noqa: PLC0415
 
         return CHECK
-    points = ledger.created.points
     return ", ".join(
-        ("itself" if point == ticket.point else f"({', '.join(_numbers(points[point], digits=4))})") + f" {share:.0%}"
+        ("itself" if point == ticket.point else _place(point, ledger)) + f" {share:.0%}"
         for point, share in reason.serves
     )
+
+
+def _place(point: int, ledger: Ledger) -> str:
+    """A point by its name, or else by its coordinates."""
+    return ledger.id_of(point) or f"({', '.join(_numbers(ledger.created.points[point], digits=4))})"
+
+
+def _only_ids(created: Created) -> bool:
+    """Whether points are shown by their names alone, because nobody reads that many coordinates."""
+    return bool(created.ids) and len(created.names) > SHOWN_COORDINATES
 
 
 def _numbers(coordinates: Sequence[float], digits: int = 6) -> list[str]:
@@ -152,11 +175,20 @@ def _as_data(ticket: Ticket, ledger: Ledger, reasons: Mapping[int, Reason], agai
     return {
         "ticket": ticket.number,
         "point": ticket.point,
+        **({"id": ticket.id} if ticket.id else {}),
         "coordinates": list(ticket.coordinates),
         "until": datetime.fromtimestamp(ticket.until, UTC).isoformat(timespec="seconds"),
         "again": again,
         "check": ticket.number in reasons and reasons[ticket.number].check,
-        "why": [{"point": point, "coordinates": points[point], "share": share} for point, share in served],
+        "why": [
+            {
+                "point": point,
+                **({"id": ledger.id_of(point)} if ticket.id else {}),
+                "coordinates": points[point],
+                "share": share,
+            }
+            for point, share in served
+        ],
     }
 
 
@@ -191,7 +223,14 @@ def write_sheet(sheet: Path, tickets: Tickets, study: Study, *, force: bool) -> 
     from superlevel.study.heads import headed  # noqa: PLC0415
     from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
 
-    names = study.ledger.created.names
-    table = blank_sheet([ticket.number for ticket in tickets], tickets.points, names, study=study.name)
+    given = study.ledger.created
+    table = blank_sheet(
+        [ticket.number for ticket in tickets],
+        tickets.points,
+        given.names,
+        ids=[ticket.id for ticket in tickets] if given.ids else (),
+        id_name=given.id_name,
+        study=study.name,
+    )
     with replacing("--csv", sheet, force=check_overwriting(study, sheet, force=force)) as beside:
         formats.write(beside, headed(table, study.ledger))
