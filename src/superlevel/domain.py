@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -86,7 +86,7 @@ class Domain:
         object.__setattr__(self, "points", matrix)
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "names", _checked_names(known if names is None else names, matrix.shape[1]))
-        object.__setattr__(self, "ids", () if given is None else as_ids(given, len(matrix)))
+        object.__setattr__(self, "ids", () if given is None or not len(given) else as_ids(given, len(matrix)))
         object.__setattr__(self, "id_name", _checked_id_name(id_name or getattr(ids, "name", None) or ID, self.names))
         _check_kernel(self)
 
@@ -117,9 +117,9 @@ class Domain:
         found = read_points(table, columns=columns, ids=ids, categories=categories, drop_incomplete=drop_incomplete)
         return cls(found.points, kernel, names=found.names, ids=found.ids, id_name=found.id_name)
 
-    def with_kernel(self, kernel: Kernel | None) -> Domain:
+    def with_kernel(self, kernel: Kernel | None) -> Self:
         """The same points with another kernel."""
-        return Domain(self.points, kernel, names=self.names, ids=self.ids or None, id_name=self.id_name)
+        return replace(self, kernel=kernel)
 
     @property
     def n(self) -> int:

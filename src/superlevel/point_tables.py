@@ -77,7 +77,7 @@ def _columns(table: Table) -> Iterator[Column]:
             continue
         values, wrong = table.numbers_or_blanks(place)
         absent = absences(table, place)
-        filled = values[np.isfinite(values)]
+        filled = values[~np.isnan(values)]
         numeric = filled.size > 0 and 2 * filled.size >= np.count_nonzero(~absent)
         texts = table.texts(place)
         kind = Kind.NUMBERS if numeric else Kind.NOTHING if absent.all() else Kind.TEXT

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from superlevel.report.markup import table
 from superlevel.formats.text import parsed, written
+from superlevel.report.markup import table
 from superlevel.study.heads import Head, headed, heads_in, typed
 from tests.study.campaigns import GREEDY
 

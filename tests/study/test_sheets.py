@@ -74,9 +74,22 @@ def test_a_sheet_as_it_comes_back_from_the_field() -> None:
         "ticket\tvalue\n1\t2,0\n",
         "ticket,value\n1,2\n".encode("utf-16"),
     ],
-    ids=(
-        "plain,BOM,no end,blank lines,empty,gap,CR,blanks,nameless column,order,blank beginning,semicolons,tabs,UTF-16"
-    ).split(","),
+    ids=[
+        "plain",
+        "BOM",
+        "no end",
+        "blank lines",
+        "empty",
+        "gap",
+        "CR",
+        "blanks",
+        "nameless column",
+        "order",
+        "blank beginning",
+        "semicolons",
+        "tabs",
+        "UTF-16",
+    ],
 )
 def test_sheets_as_programs_and_people_write_them(text: str | bytes) -> None:
     sheet = read(text)

@@ -111,9 +111,12 @@ def parsed(content: bytes, *, name: str) -> Table:
 def written(table: Table, *, separator: str = ",") -> str:
     """The text of a table, in which no text is a formula to a spreadsheet: `parsed` reads the same cells again."""
     text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-    writer.writerow(map(neutral, table.header))
-    writer.writerows(map(neutral, row) for row in table.rows())
+    plain = csv.writer(text, delimiter=separator, lineterminator="\n")
+    quoted = csv.writer(text, delimiter=separator, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in chain([table.header], table.rows()):
+        # Python before 3.13 leaves a carriage return without quotes, and it would end the line
+        returns = any(isinstance(cell, str) and "\r" in cell for cell in row)
+        (quoted if returns else plain).writerow(map(neutral, row))
     return text.getvalue()
 
 
@@ -169,14 +172,14 @@ def separator_of(text: str) -> str:
 
 
 def _votes(text: str, separator: str) -> tuple[int, int]:
-    """Rows that agree with the header, and names in it where any do or there are no rows."""
+    """Rows that agree with the header, and names in it where any row has several cells or there are no rows."""
     rows: list[list[str]] = []
     with suppress(BrokenError):  # whoever reads the rows says it
         rows += (row.cells for row in islice(scan(text, separator), _SAMPLED) if any(row.cells))
     if not rows or len(rows[0]) < 2:
         return 0, 0
     agreed = sum(len(cells) == len(rows[0]) for cells in rows[1:])
-    return agreed, len(rows[0]) if agreed or len(rows) == 1 else 0
+    return agreed, len(rows[0]) if len(rows) == 1 or any(len(cells) > 1 for cells in rows[1:]) else 0
 
 
 def length_fault(cells: Sequence[str], names: Sequence[str]) -> Fault | None:

@@ -151,7 +151,7 @@ def test_rounds_take_no_batch(terminal: Terminal) -> None:
 
 def test_a_coordinate_cannot_be_called_like_a_column_of_results(terminal: Terminal) -> None:
     (terminal.folder / "points.csv").write_text("east,Value\n0,0\n1,0\n")
-    ran = terminal("study", "create", "harbour", "--points", "points.csv", *GIVEN)
+    ran = terminal("study", "create", "harbour", "--points", "points.csv", "--column", "Value", *GIVEN)
     assert ran.code == 2
     assert "'Value'" in ran.err
     assert "results" in ran.err

@@ -173,6 +173,8 @@ def _remarks(found: Sequence[Column], choice: Choice, read: Points) -> list[str]
             f"{common.plural(len(read.left_out), 'row')} without a coordinate left out: {lines_in_words(read.left_out)}"
         )
     for each in found:
+        if choice.columns is not None and each.name.lower() in RESERVED and each.name not in used:
+            said.append(f"column {each.name!r} is one of a sheet of results, and no coordinate")
         if each.name in used and each.constant:
             said.append(f"column {each.name!r} is the same in all rows")
         if each.name in used and each.same_as in used:
