@@ -71,13 +71,13 @@ def test_names_are_texts_and_all_different(names: Any, sentence: str) -> None:
 
 @pytest.mark.parametrize("name", ["x0", " "])
 def test_the_column_of_names_has_a_name_of_its_own(name: str) -> None:
-    with pytest.raises(InputError, match="^id_name is"):
+    with pytest.raises(InputError, match=r"^id_name is"):
         sl.Domain(POINTS, ids=NAMES, id_name=name)
 
 
 def test_a_column_of_a_sheet_cannot_be_the_column_of_names() -> None:
     problem = sl.Problem(sl.Domain(POINTS, RBF(1.0), ids=NAMES, id_name="Value"), goal=sl.Threshold(0.0), noise=0.1)
-    with pytest.raises(InputError, match="^id_name is 'Value': a sheet of results has a column value"):
+    with pytest.raises(InputError, match=r"^id_name is 'Value': a sheet of results has a column value"):
         sl.Study.create("memory:", "soil", problem)
 
 
@@ -96,7 +96,7 @@ def test_a_number_stands_for_the_only_name_that_is_that_number() -> None:
 
 @pytest.mark.parametrize("ending", [".csv", ".xlsx", ".parquet"])
 def test_a_file_has_names_categories_and_rows_without_a_coordinate(tmp_path: Path, ending: str) -> None:
-    rows = [["A", 1, "Löß", 9], ["B", None, "Sand", 9], ["C", 3, "Sand", 9]]
+    rows: list[list[object]] = [["A", 1, "Löß", 9], ["B", None, "Sand", 9], ["C", 3, "Sand", 9]]
     path = tmp_path / f"soil{ending}"
     formats.write(path, formats.table_of(["Probe", "x", "Boden", "z"], rows))
     domain = sl.Domain.read(path, ids="Probe", categories=["Boden"], drop_incomplete=True)
@@ -113,7 +113,12 @@ def test_a_file_has_names_categories_and_rows_without_a_coordinate(tmp_path: Pat
 
 
 def sheet(text: str, **options: Any) -> list[int | None]:
-    given = {"points": np.array(POINTS), "names": ("x", "y"), "ids": NAMES, "id_name": "Probe"} | options
+    given: dict[str, Any] = {
+        "points": np.array(POINTS),
+        "names": ("x", "y"),
+        "ids": NAMES,
+        "id_name": "Probe",
+    } | options
     return [line.point for line in read_sheet(parsed(text.encode(), name="sheet.csv"), **given).lines]
 
 
@@ -169,8 +174,8 @@ def test_names_are_in_tickets_views_frames_tables_and_pages() -> None:
     assert all(name in text for name in NAMES)
     assert ">Probe<" in text
     assert made.point_of("B 4") == 3
-    with pytest.raises(InputError, match="^id is 'B5': give a name of the domain; the nearest is 'B 4'$"):
-        made.point_of("B5")
+    with pytest.raises(InputError, match=r"^id is 'B4': give a name of the domain; the nearest is 'B 4'$"):
+        made.point_of("B4")
     assert isinstance(made.verify(), Verification)
 
 

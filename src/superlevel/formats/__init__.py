@@ -3,8 +3,8 @@
     table = formats.read("survey.xlsx")            # header, columns, the line of each row
     formats.write("survey.parquet", table)
 
-A format is a module with `endings`, `header(path)`, `read(path)` and `write(path, table)`; it is added to `FORMATS`. A
-file with another ending is text. The functions of a format import the packages that they need (`extras.needed`), so
+A format is a module with `endings`, `extra`, `packages`, `header(path)`, `read(path)` and `write(path, table)`; it is
+added to `FORMATS`. A file with another ending is text. The functions of a format import the packages that they need (`extras.needed`), so
 that nothing slow is imported here and a missing extra is one sentence.
 """
 
@@ -19,9 +19,23 @@ from typing import Protocol, TypeVar
 from superlevel.errors import InputError
 from superlevel.formats import excel, parquet, text
 from superlevel.formats.cells import Cell
+from superlevel.formats.extras import needed
 from superlevel.formats.table import Fault, Table, table_of
 
-__all__ = ["FORMATS", "Cell", "Fault", "Format", "Table", "endings", "format_of", "header", "read", "table_of", "write"]
+__all__ = [
+    "FORMATS",
+    "Cell",
+    "Fault",
+    "Format",
+    "Table",
+    "check_installed",
+    "endings",
+    "format_of",
+    "header",
+    "read",
+    "table_of",
+    "write",
+]
 
 T = TypeVar("T")
 
@@ -32,6 +46,14 @@ class Format(Protocol):
     @property
     def endings(self) -> tuple[str, ...]:
         """Of the names of its files, in small letters."""
+
+    @property
+    def extra(self) -> str:
+        """The extra of the installation that it needs; empty where it needs none."""
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages of that extra."""
 
     def header(self, path: Path) -> tuple[str, ...]:
         """The names of the columns, without reading the rows."""
@@ -76,6 +98,14 @@ def write(path: str | os.PathLike[str], table: Table) -> None:
     """Write a table to a file in the format of its ending. Use `superlevel.files.replacing` to replace one safely."""
     file = as_path(path)
     format_of(file).write(file, table)
+
+
+def check_installed(path: str | os.PathLike[str]) -> None:
+    """That the packages are installed which the format of a file needs, before anything is computed for it."""
+    file = as_path(path)
+    found = format_of(file)
+    for package in found.packages:
+        needed(package, extra=found.extra, path=file)
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:

@@ -20,6 +20,8 @@ from superlevel.formats.cells import Cell, as_texts, is_number
 from superlevel.formats.table import Fault, Table
 
 endings = (".csv", ".txt", ".tsv", ".tab")
+extra = ""
+packages: tuple[str, ...] = ()
 
 UTF8 = "save the file as CSV in UTF-8"
 LINES = "give a header and further lines"

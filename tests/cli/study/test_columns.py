@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import sys
 from pathlib import Path
 
 import pytest
 
 from superlevel import formats
-from tests.cli.study.terminal import GIVEN, Terminal, depth, terminal  # noqa: F401
+from tests.cli.study.terminal import GIVEN, Terminal, depth
 
 KNOWN = ("--kernel", "RBF(1)", "--noise", 1)
 
@@ -23,7 +24,7 @@ def points(
     formats.write(folder / name, formats.table_of(names, [row[: len(names)] for row in rows]))
 
 
-def test_columns_are_listed_where_there_are_more_than_three(terminal: Terminal) -> None:  # noqa: F811
+def test_columns_are_listed_where_there_are_more_than_three(terminal: Terminal) -> None:
     points(terminal.folder)
     ran = terminal("study", "create", "soil", "--points", "points.csv", *GIVEN)
     assert ran.code == 2
@@ -69,7 +70,7 @@ def test_the_answer_is_never_taken_for_a_coordinate(
         assert f"coordinates  {', '.join(taken)} " in ran.out
 
 
-def test_what_is_odd_about_columns_and_rows_is_mentioned(terminal: Terminal) -> None:  # noqa: F811
+def test_what_is_odd_about_columns_and_rows_is_mentioned(terminal: Terminal) -> None:
     points(terminal.folder, blank=4)
     chosen = ("--column", "x", "--column", "pH", "--column", "x2", "--category", "soil")
     ran = terminal("study", "create", "soil", "--points", "points.csv", *chosen, "--threshold", 20, *KNOWN)
@@ -91,7 +92,7 @@ def test_what_is_odd_about_columns_and_rows_is_mentioned(terminal: Terminal) -> 
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".xlsx", ".parquet"])
-def test_a_sheet_comes_back_in_the_format_in_which_it_went_out(terminal: Terminal, ending: str) -> None:  # noqa: F811
+def test_a_sheet_comes_back_in_the_format_in_which_it_went_out(terminal: Terminal, ending: str) -> None:
     rows = [[f"Ä{k}", 0.2 * k, 0.3 * (k % 4)] for k in range(12)]
     formats.write(terminal.folder / f"points{ending}", formats.table_of(["Probe", "east", "north"], rows))
     shown = terminal.study("create", "soil", "--points", f"points{ending}", "--id", "Probe", *GIVEN, "--batch", 3)
@@ -120,7 +121,36 @@ def test_a_sheet_comes_back_in_the_format_in_which_it_went_out(terminal: Termina
     assert "3 results stored" in terminal.study("tell", "again", f"measurements{ending}", "--exported")
 
 
-def test_a_sheet_as_a_german_spreadsheet_saves_it(terminal: Terminal) -> None:  # noqa: F811
+@pytest.mark.parametrize(("ending", "package"), [(".xlsx", "openpyxl"), (".parquet", "pyarrow")])
+def test_a_minimal_installation_says_which_extra_a_file_needs(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, ending: str, package: str
+) -> None:
+    points(terminal.folder, f"points{ending}", header="Probe,x,y")
+    points(terminal.folder, header="Probe,x,y")
+    for name in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    extra = {"openpyxl": "excel", "pyarrow": "parquet"}[package]
+    said = f"', which needs the package {package}: run pip install 'superlevel[{extra}]', or take a .csv file instead"
+    ran = terminal("study", "create", "soil", "--points", f"points{ending}", *GIVEN)
+    assert (ran.code, ran.err) == (2, f"superlevel: --points is 'points{ending}{said}\n")
+    terminal.study("create", "soil", "--points", "points.csv", "--id", "Probe", *GIVEN)
+    before = terminal.entries()
+    for arguments in (
+        ("suggest", "soil", "--sheet", f"sheet{ending}"),
+        ("export", "soil", "--out", f"labels{ending}"),
+        ("tell", "soil", f"points{ending}"),
+    ):
+        ran = terminal("study", *arguments)
+        assert ran.code == 2
+        assert said in ran.err
+        assert len(ran.err.splitlines()) == 1
+    assert terminal.entries() == before
+    assert not (terminal.folder / f"sheet{ending}").exists()
+    terminal.study("suggest", "soil", "--csv", "sheet.csv")
+
+
+def test_a_sheet_as_a_german_spreadsheet_saves_it(terminal: Terminal) -> None:
     (terminal.folder / "points.csv").write_text(
         "\ufeffProbe;Rechtswert;Hochwert\nÄ1;0,5;1,25\nÄ2;0,75;1,5\n", encoding="utf-8"
     )

@@ -20,14 +20,13 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand
 
-from superlevel import outputs
+from superlevel import formats, outputs
 from superlevel.arrays import as_number
 from superlevel.errors import InputError, SuperlevelError
 from superlevel.files import file_name
 from superlevel.formats.cells import comma_remedy
 
 if TYPE_CHECKING:
-    from superlevel import formats
     from superlevel.study.results import Result
     from superlevel.study.sheets import Sheet
     from superlevel.study.storage.protocol import Storage
@@ -376,6 +375,8 @@ def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = (), forc
     """Before anything is computed."""
     if suffixes and path.suffix.lower() not in suffixes:
         raise InputError(field, repr(str(path)), f"end it in {' or '.join(suffixes)}")
+    with given_as(field):
+        formats.check_installed(path)
     target = outputs.check(field, path, force=True)
     if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
         raise InputError(field, repr(str(path)), "it cannot be written: name a file of yours")
