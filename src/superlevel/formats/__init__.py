@@ -3,9 +3,9 @@
     table = formats.read("survey.xlsx")            # header, columns, the line of each row
     formats.write("survey.parquet", table)
 
-A format is a module with `endings`, `extra`, `packages`, `header(path)`, `read(path)` and `write(path, table)`; it is
-added to `FORMATS`. A file with another ending is text. The functions of a format import the packages that they need (`extras.needed`), so
-that nothing slow is imported here and a missing extra is one sentence.
+A format is a module with `endings`, `header(path)`, `read(path)` and `write(path, table)`; it is added to `FORMATS`. A
+file with another ending is text. The functions of a format import the packages that they need (`extras.needed`) before
+they open the file, so that nothing slow is imported here and a missing extra is one sentence.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from superlevel.errors import InputError
+from superlevel.errors import InputError, NotInstalledError
 from superlevel.formats import excel, parquet, text
 from superlevel.formats.cells import Cell
-from superlevel.formats.extras import needed
 from superlevel.formats.table import Fault, Table, table_of
 
 __all__ = [
@@ -46,14 +45,6 @@ class Format(Protocol):
     @property
     def endings(self) -> tuple[str, ...]:
         """Of the names of its files, in small letters."""
-
-    @property
-    def extra(self) -> str:
-        """The extra of the installation that it needs; empty where it needs none."""
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        """The packages of that extra."""
 
     def header(self, path: Path) -> tuple[str, ...]:
         """The names of the columns, without reading the rows."""
@@ -101,11 +92,15 @@ def write(path: str | os.PathLike[str], table: Table) -> None:
 
 
 def check_installed(path: str | os.PathLike[str]) -> None:
-    """That the packages are installed which the format of a file needs, before anything is computed for it."""
+    """That the packages are there which the format of a file needs, before anything is computed for that file."""
     file = as_path(path)
     found = format_of(file)
-    for package in found.packages:
-        needed(package, extra=found.extra, path=file)
+    try:
+        found.header(file)
+    except NotInstalledError:
+        raise
+    except (OSError, InputError):
+        pass  # no file, or another one, which may be replaced
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:

@@ -18,8 +18,6 @@ from superlevel.formats.extras import needed
 from superlevel.formats.table import Fault, Table
 
 endings = (".xlsx", ".xlsm")
-extra = "excel"
-packages: tuple[str, ...] = ("openpyxl",)
 
 MOST_ROWS = 1_048_576  # of a worksheet, the header included
 _LONGEST = 32_767  # characters in a cell
@@ -63,7 +61,7 @@ def read(path: Path) -> Table:
 
 def write(path: Path, table: Table) -> None:
     """The table as the only worksheet of a workbook."""
-    openpyxl = needed("openpyxl", extra=extra, path=path)
+    openpyxl = needed("openpyxl", extra="excel", path=path)
     if len(table) >= MOST_ROWS:
         got = f"{str(path)!r}, where a worksheet has at most {MOST_ROWS:,} rows"
         raise InputError("path", got, f"take a .csv or .parquet file for {len(table):,} rows")
@@ -97,7 +95,7 @@ def _typed(openpyxl: Any, sheet: Any, text: str, kind: str) -> Any:
 @contextmanager
 def _rows(path: Path) -> Iterator[Iterator[tuple[int, tuple[Cell, ...]]]]:
     """The rows with something in them, of the first worksheet that has any, each with its number."""
-    openpyxl = needed("openpyxl", extra=extra, path=path)
+    openpyxl = needed("openpyxl", extra="excel", path=path)
     with path.open("rb") as file:
         try:
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)

@@ -15,8 +15,6 @@ from superlevel.formats.extras import needed
 from superlevel.formats.table import Table
 
 endings = (".parquet", ".pq")
-extra = "parquet"
-packages: tuple[str, ...] = ("pyarrow",)
 
 
 def header(path: Path) -> tuple[str, ...]:
@@ -35,15 +33,15 @@ def read(path: Path) -> Table:
 
 def write(path: Path, table: Table) -> None:
     """The table as a file."""
-    writer = needed("pyarrow.parquet", extra=extra, path=path)
-    pyarrow = needed("pyarrow", extra=extra, path=path)
+    writer = needed("pyarrow.parquet", extra="parquet", path=path)
+    pyarrow = needed("pyarrow", extra="parquet", path=path)
     arrays = [_array(pyarrow, column) for column in table.columns]
     writer.write_table(pyarrow.Table.from_arrays(arrays, names=list(table.header)), path)
 
 
 def _opened(path: Path) -> Any:
-    reader = needed("pyarrow.parquet", extra=extra, path=path)
-    invalid = needed("pyarrow", extra=extra, path=path).ArrowInvalid
+    reader = needed("pyarrow.parquet", extra="parquet", path=path)
+    invalid = needed("pyarrow", extra="parquet", path=path).ArrowInvalid
     with path.open("rb"):  # what cannot be opened is said as of any other file
         pass
     try:

@@ -20,8 +20,6 @@ from superlevel.formats.cells import Cell, as_texts, is_number
 from superlevel.formats.table import Fault, Table
 
 endings = (".csv", ".txt", ".tsv", ".tab")
-extra = ""
-packages: tuple[str, ...] = ()
 
 UTF8 = "save the file as CSV in UTF-8"
 LINES = "give a header and further lines"
@@ -29,6 +27,7 @@ _TABS = (".tsv", ".tab")
 _SEPARATORS = (",", ";", "\t")
 _SAMPLED = 20  # rows that the separator is guessed from
 _BEGINNING = 1 << 16  # characters in which the header must end
+_UNSAFE = re.compile(r"[;\t\r]")  # what csv.writer leaves without quotes
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 # What spreadsheets take for the beginning of a formula, behind quotes that were put there before it.
@@ -116,9 +115,9 @@ def written(table: Table, *, separator: str = ",") -> str:
     plain = csv.writer(text, delimiter=separator, lineterminator="\n")
     quoted = csv.writer(text, delimiter=separator, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for row in chain([table.header], table.rows()):
-        # Python before 3.13 leaves a carriage return without quotes, and it would end the line
-        returns = any(isinstance(cell, str) and "\r" in cell for cell in row)
-        (quoted if returns else plain).writerow(map(neutral, row))
+        # A carriage return ends a line, and another separator may be taken for the one of the file.
+        unsafe = any(isinstance(cell, str) and _UNSAFE.search(cell) for cell in row)
+        (quoted if unsafe else plain).writerow(map(neutral, row))
     return text.getvalue()
 
 
