@@ -179,6 +179,19 @@ def test_names_are_in_tickets_views_frames_tables_and_pages() -> None:
     assert isinstance(made.verify(), Verification)
 
 
+def test_a_page_about_compounds_has_their_names_and_no_fingerprints() -> None:
+    made = study(np.eye(4, 40))
+    made.tell(made.ask().measured([1.0, -1.0]))
+    made.ask()
+    text = page(made.campaign())
+    assert "Coordinates are left out." in text
+    assert all(f">{name}<" in text for name in NAMES)
+    assert ">x0<" not in text
+    assert "1, 0, 0" not in text
+    plain = page(study(np.eye(4, 40), None).campaign())
+    assert ">x0<" in plain
+
+
 def test_the_log_has_the_names_and_a_log_without_them_opens() -> None:
     first = study().log()[0]
     assert json.loads(first.payload)["ids"] == NAMES
