@@ -27,7 +27,7 @@ from tests.guide import WIDTH, folder, settled
 
 STORIES = Path(__file__).parent.parent / "docs" / "stories"
 PAGES = sorted(page.stem for page in STORIES.glob("*.md"))
-PICTURES = {"compounds": "potency.png", "raster": "warm.png"}
+PICTURES = {"compounds": "potency.png", "raster": "warm.png", "soil": "zinc.png"}
 """The picture that a page shows, as its commands call it."""
 BLOCK = re.compile(
     r"^```(console|python)(?: file=(\S+))?\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE

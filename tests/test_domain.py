@@ -430,6 +430,8 @@ def test_columns_that_are_not_chosen_may_hold_anything(tmp_path: Path) -> None:
 
 CELL = "give a finite number with a decimal point, or choose other columns with columns=[...]"
 
+FILL = "fill them in, or leave these rows out with drop_incomplete=True"
+
 
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -438,8 +440,13 @@ CELL = "give a finite number with a decimal point, or choose other columns with 
         ("\n \n", "{path}, line 1 is empty: give a header and further lines"),
         ("x,y\n\n", "path is {path!r}, which has a header only: add one line for each point"),
         ("x,y\n1,2\n3,deep\n", "{path}, line 3, column 'y' is 'deep': " + CELL),
-        ("x,y\n1,2\n3,\n", "{path}, line 3, column 'y' is empty: " + CELL),
-        ("x,y\nnan,2\n", "{path}, line 2, column 'x' is 'nan': " + CELL),
+        ("x,y\n1,2\n3,\n,4\n", "path is {path!r}, where 2 of 3 rows lack a coordinate (lines 3, 4): " + FILL),
+        ("x,y\nnan,2\n3,4\n", "path is {path!r}, where 1 of 2 rows lacks a coordinate (line 2): " + FILL),
+        (
+            "x,y\n1,a\n3,b\n",
+            "{path}, line 1, column 'y' is text: name the points by it with ids='y', make it one of "
+            "categories=[...], or choose other columns with columns=[...]",
+        ),
         ("x,y\n1,-inf\n", "{path}, line 2, column 'y' is '-inf': " + CELL),
         ("x,y\n1\n", "{path}, line 2, column 'y' is missing: give 2 cells, as in the header"),
         ("x,y\n1,2,3\n", "{path}, line 2 is 3 cells long: give 2 cells, as in the header"),

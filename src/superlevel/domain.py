@@ -27,6 +27,8 @@ from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError
 from superlevel.formats.table import NUMBER_OR_BLANK
 from superlevel.geography import named
+from superlevel.identifiers import ID, as_ids
+from superlevel.point_tables import read_points
 from superlevel.scales import Latitude, Longitude, Number, Scale
 
 _CHECKED_POINTS = 200
@@ -69,6 +71,10 @@ class Domain:
     there. As places of measurements they are numbered after the points: n, n + 1, ..."""
     reference: str
     """The reference system of coordinates on a map; empty where there is none."""
+    ids: tuple[str, ...]
+    """(n,) what people call each point, all different; empty where points have no names."""
+    id_name: str
+    """What the column of these is called in tables."""
 
     def __init__(
         self,
@@ -80,6 +86,8 @@ class Domain:
         elsewhere: ArrayLike | None = None,
         geographic: bool = False,
         reference: str = "",
+        ids: Sequence[str] | str | None = None,
+        id_name: str | None = None,
     ) -> None:
         """Check everything once, so that no later step needs to.
 
@@ -94,7 +102,12 @@ class Domain:
                 or the first two. The kernel then sees x, y and z of the place on the sphere in km, and the other
                 coordinates after these. Its lengths are in km.
             reference: the reference system of coordinates on a map, "EPSG:25832" for example; maps carry it.
+            ids: (n,) names of the points, all different: samples, compounds. Or the frame's column that has them.
+            id_name: what the column of ids is called in tables; by default as in the frame, or else id.
         """
+        given = ids
+        if isinstance(ids, str) and _is_frame(points):
+            given, id_name, points = _id_column(points, ids), id_name or ids, points.drop(columns=ids)  # type: ignore[union-attr]
         matrix, known = _coordinates(points)
         called = _checked_names(known if names is None else names, matrix.shape[1])
         coordinates = _scaled(matrix, called, on_sphere(called, scales) if geographic else scales)
@@ -105,11 +118,20 @@ class Domain:
         object.__setattr__(self, "names", called)
         object.__setattr__(self, "elsewhere", _further(elsewhere, coordinates))
         object.__setattr__(self, "reference", reference)
+        object.__setattr__(self, "ids", () if given is None or not len(given) else as_ids(given, len(matrix)))
+        object.__setattr__(self, "id_name", _checked_id_name(id_name or getattr(ids, "name", None) or ID, called))
         _check_kernel(self)
 
     @classmethod
     def read(
-        cls, path: str | os.PathLike[str], *, columns: Sequence[str] | None = None, kernel: Kernel | None = None
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        columns: Sequence[str] | None = None,
+        kernel: Kernel | None = None,
+        ids: str | None = None,
+        categories: Sequence[str] = (),
+        drop_incomplete: bool = False,
     ) -> Self:
         """The points of a file: names in the first line, one point in each further line.
 
@@ -118,14 +140,23 @@ class Domain:
 
         Args:
             path: the file.
-            columns: the columns that hold the coordinates, in the wanted order; by default all, or those that the
-                format knows: of a map east and north.
+            columns: the columns that hold the coordinates, in the wanted order; by default all others than those below,
+                or those that the format knows: of a map east and north.
             kernel: as for the constructor.
+            ids: the column that names the points.
+            categories: columns of texts. Each becomes a coordinate for every text: 1 where a row has it, else 0.
+            drop_incomplete: leave out the rows that lack a coordinate. Otherwise they are an error, which lists them.
         """
         table = formats.read(path).checked()
-        places = table.places(columns if columns is not None else table.coordinates or None)
-        names = [table.header[place] for place in places]
-        return cls(table.numbers(places), kernel, names=names, reference=table.reference)
+        found = read_points(table, columns=columns, ids=ids, categories=categories, drop_incomplete=drop_incomplete)
+        return cls(
+            found.points,
+            kernel,
+            names=found.names,
+            ids=found.ids,
+            id_name=found.id_name,
+            reference=table.reference,
+        )
 
     @classmethod
     def box(cls, box: Mapping[str, Any], *, count: int = 1024, seed: int = 0, kernel: Kernel | None = None) -> Self:
@@ -317,6 +348,21 @@ def _frame_numbers(frame: Any) -> Array:
                 f"points[{str(label)!r}]", f"a column of type {dtype}", "turn it into numbers or leave it out"
             )
     return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _id_column(frame: Any, column: str) -> Any:
+    if column not in frame.columns:
+        known = ", ".join(repr(str(label)) for label in frame.columns)
+        raise InputError("ids", repr(column), f"give a column out of {known}, or {len(frame)} names")
+    return frame[column]
+
+
+def _checked_id_name(name: object, names: tuple[str, ...]) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise InputError("id_name", repr(name), "give a name of at least one letter")
+    if name in names:
+        raise InputError("id_name", repr(name), "a coordinate has that name: give another one")
+    return name
 
 
 def _checked_names(names: Sequence[str], dimension: int) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ KINDS = ("created", "asked", "told", "corrected", "withdrawn", "closed")
 KNOWN = (  # fields of entries
     "format version points names goal kernel problem fit method confidence rule permanent batch seed lease study key "
     "seen purpose phase samples labels forecast checks audit weights undecided completes design tickets values noise "
-    "late reasons worker ticket value reason signature scales ids"
+    "late reasons worker ticket value reason signature scales ids id_name reference"
 )
 ROADS = {"posterior": "by_posterior", "rkhs": "by_posterior", "ridge": "by_ridge", "rips": "by_rips"}
 HINTS = {"posterior": set(), "rkhs": {"rank"}, "ridge": {"pivots"}, "rips": {"pivots"}}

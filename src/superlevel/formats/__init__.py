@@ -4,8 +4,8 @@
     formats.write("survey.parquet", table)
 
 A format is a module with `endings`, `header(path)`, `read(path)` and `write(path, table)`; it is added to `FORMATS`. A
-file with another ending is text. The functions of a format import the packages that they need (`extras.needed`), so
-that nothing slow is imported here and a missing extra is one sentence.
+file with another ending is text. The functions of a format import the packages that they need (`extras.needed`) before
+they open the file, so that nothing slow is imported here and a missing extra is one sentence.
 """
 
 from __future__ import annotations
@@ -16,12 +16,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from superlevel.errors import InputError
+from superlevel.errors import InputError, NotInstalledError
 from superlevel.formats import excel, parquet, raster, text, vector
 from superlevel.formats.cells import Cell
 from superlevel.formats.table import Fault, Table, table_of
 
-__all__ = ["FORMATS", "Cell", "Fault", "Format", "Table", "endings", "format_of", "header", "read", "table_of", "write"]
+__all__ = [
+    "FORMATS",
+    "Cell",
+    "Fault",
+    "Format",
+    "Table",
+    "check_installed",
+    "endings",
+    "format_of",
+    "header",
+    "read",
+    "table_of",
+    "write",
+]
 
 T = TypeVar("T")
 
@@ -76,6 +89,18 @@ def write(path: str | os.PathLike[str], table: Table) -> None:
     """Write a table to a file in the format of its ending. Use `superlevel.files.replacing` to replace one safely."""
     file = as_path(path)
     format_of(file).write(file, table)
+
+
+def check_installed(path: str | os.PathLike[str]) -> None:
+    """That the packages are there which the format of a file needs, before anything is computed for that file."""
+    file = as_path(path)
+    found = format_of(file)
+    try:
+        found.header(file)
+    except NotInstalledError:
+        raise
+    except (OSError, InputError):
+        pass  # no file, or another one, which may be replaced
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:

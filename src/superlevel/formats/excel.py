@@ -68,6 +68,8 @@ def write(path: Path, table: Table) -> None:
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("table")
     sheet.freeze_panes = "A2"
+    last = openpyxl.utils.get_column_letter(max(1, len(table.header)))
+    sheet.calculate_dimension = lambda: f"A1:{last}{len(table) + 1}"  # else openpyxl reads all rows to open it
     sheet.append([_as_value(openpyxl, sheet, name) for name in table.header])
     for row in table.rows():
         sheet.append([_as_value(openpyxl, sheet, cell) for cell in row])

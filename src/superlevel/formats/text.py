@@ -27,6 +27,7 @@ _TABS = (".tsv", ".tab")
 _SEPARATORS = (",", ";", "\t")
 _SAMPLED = 20  # rows that the separator is guessed from
 _BEGINNING = 1 << 16  # characters in which the header must end
+_UNSAFE = re.compile(r"[;\t\r]")  # what csv.writer leaves without quotes
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 # What spreadsheets take for the beginning of a formula, behind quotes that were put there before it.
@@ -111,9 +112,12 @@ def parsed(content: bytes, *, name: str) -> Table:
 def written(table: Table, *, separator: str = ",") -> str:
     """The text of a table, in which no text is a formula to a spreadsheet: `parsed` reads the same cells again."""
     text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-    writer.writerow(map(neutral, table.header))
-    writer.writerows(map(neutral, row) for row in table.rows())
+    plain = csv.writer(text, delimiter=separator, lineterminator="\n")
+    quoted = csv.writer(text, delimiter=separator, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in chain([table.header], table.rows()):
+        # A carriage return ends a line, and another separator may be taken for the one of the file.
+        unsafe = any(isinstance(cell, str) and _UNSAFE.search(cell) for cell in row)
+        (quoted if unsafe else plain).writerow(map(neutral, row))
     return text.getvalue()
 
 
@@ -169,14 +173,14 @@ def separator_of(text: str) -> str:
 
 
 def _votes(text: str, separator: str) -> tuple[int, int]:
-    """Rows that agree with the header, and names in it where any do or there are no rows."""
+    """Rows that agree with the header, and names in it where any row has several cells or there are no rows."""
     rows: list[list[str]] = []
     with suppress(BrokenError):  # whoever reads the rows says it
         rows += (row.cells for row in islice(scan(text, separator), _SAMPLED) if any(row.cells))
     if not rows or len(rows[0]) < 2:
         return 0, 0
     agreed = sum(len(cells) == len(rows[0]) for cells in rows[1:])
-    return agreed, len(rows[0]) if agreed or len(rows) == 1 else 0
+    return agreed, len(rows[0]) if len(rows) == 1 or any(len(cells) > 1 for cells in rows[1:]) else 0
 
 
 def length_fault(cells: Sequence[str], names: Sequence[str]) -> Fault | None:

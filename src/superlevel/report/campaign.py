@@ -75,6 +75,10 @@ class Campaign:
     """(d,) of the coordinates."""
     points: Array
     """(n, d)"""
+    ids: tuple[str, ...] = ()
+    """(n,) what people call each point; empty where points have no names."""
+    id_name: str = ""
+    """What the column of these is called."""
     labels: Labels
     """(n,) +1 above, 0 undecided, -1 below; (k, n) where there are k levels."""
     counts: Indices
@@ -182,8 +186,8 @@ def wrong(chances: Array, named: Labels) -> Array:
 
 
 def rows(campaign: Campaign) -> list[dict[str, object]]:
-    """A line for every point: coordinates by name, then its columns; None where there is no number."""
-    names = headings(campaign.names, campaign.columns)
+    """A line for every point: id and coordinates by name, then its columns; None where there is no number."""
+    names = headings(id_names(campaign), campaign.columns)
     known = (campaign.averages, campaign.mean, campaign.lower, campaign.upper)
     told = (
         (campaign.words[c] for c in campaign.classes.tolist()),
@@ -195,8 +199,19 @@ def rows(campaign: Campaign) -> list[dict[str, object]]:
     )
     return [
         dict(zip(names, point, strict=True)) | dict(zip(campaign.columns, rest, strict=True))
-        for point, *rest in zip(map(campaign.coordinates.cells, campaign.points.tolist()), *told, strict=True)
+        for point, *rest in zip(with_ids(campaign), *told, strict=True)
     ]
+
+
+def id_names(shown: Campaign | Stopping) -> tuple[str, ...]:
+    """The names of the columns that say where: that of the ids, if there are any, and those of the coordinates."""
+    return (*((shown.id_name,) if shown.ids else ()), *shown.names)
+
+
+def with_ids(shown: Campaign | Stopping) -> list[Sequence[object]]:
+    """The cells of these columns, point by point."""
+    cells = map(shown.coordinates.cells, shown.points.tolist())
+    return [(name, *row) for name, row in zip(shown.ids, cells, strict=True)] if shown.ids else list(cells)
 
 
 def headings(names: Iterable[str], columns: Sequence[str] = COLUMNS) -> tuple[str, ...]:
@@ -216,7 +231,7 @@ def headings(names: Iterable[str], columns: Sequence[str] = COLUMNS) -> tuple[st
 def as_table(campaign: Campaign) -> Table:
     """The lines of `rows` as a table; numbers are exact, and cells without one are empty."""
     columns = campaign.columns
-    return table_by_names((*headings(campaign.names, columns), *columns), rows(campaign))
+    return table_by_names((*headings(id_names(campaign), columns), *columns), rows(campaign))
 
 
 def write_points(campaign: Campaign, path: str | os.PathLike[str]) -> None:

@@ -27,6 +27,8 @@ from superlevel.report.cells import Grid, Plane, as_plane, outline, rectangles, 
 from superlevel.report.classes import Class, drawn, shaded
 
 RANKED = 200  # points of a ranking: more would be thinner than a line
+MOST_NAMED = 30  # points of the next batch: the names of more would hide the map
+LONGEST_NAME = 18  # letters of a point's name in a map
 WIDTH = 5.4  # of the plot, in inches
 LARGEST = 170.0  # area of the dot of the point that was measured most, in squares of 1/72 inch
 
@@ -69,6 +71,7 @@ def _draw_map(campaign: Campaign) -> Figure:
     handles += _draw_measured(axes, campaign, campaign.positions, spacing=spacing)
     handles += draw_elsewhere(axes, campaign, campaign.beside)
     handles += _draw_next(axes, campaign, campaign.positions, area=float(np.clip((0.9 * spacing) ** 2, 18.0, 36.0)))
+    _name_next(axes, campaign)
     frame_map(axes, plane, campaign.positions)
     name_axes(axes, *campaign.names)
     mark_axes((axes.xaxis, axes.yaxis), campaign)
@@ -338,6 +341,24 @@ def _draw_next(axes: Axes, campaign: Campaign, places: Array, *, marker: str = "
     if (repeats > 1).any():
         handles.append(as_mark(marker, area, NEXT, DIAMOND, label="more than once"))
     return handles
+
+
+def _name_next(axes: Axes, campaign: Campaign) -> None:
+    """The names of the points of the next batch beside them, where points have names and the batch is small."""
+    points = np.unique(campaign.next)
+    if not campaign.ids or points.size > MOST_NAMED:
+        return
+    for point in points.tolist():
+        axes.annotate(
+            as_line(campaign.ids[point], LONGEST_NAME).split("\n")[0],
+            tuple(campaign.positions[point]),
+            (5, 4),
+            textcoords="offset points",
+            fontsize=8,
+            parse_math=False,
+            path_effects=[withStroke(linewidth=2, foreground="white")],
+            zorder=6,
+        )
 
 
 def as_mark(marker: str, area: float, face: str, look: Mapping[str, Any], *, label: str) -> Line2D:

@@ -97,6 +97,10 @@ def page(campaign: Campaign, statement: Sequence[tuple[str, str, str]] = ()) -> 
 # --- words
 
 
+def _places(campaign: Campaign) -> Places:
+    return Places(points=campaign.points, coordinates=campaign.coordinates, ids=campaign.ids)
+
+
 def _counts(campaign: Campaign) -> str:
     samples, measured = int(campaign.counts.sum()), int((campaign.counts > 0).sum())
     classes = ", ".join(f"{group.size:,} {group.name}" for group in drawn(campaign))
@@ -131,7 +135,7 @@ def _suggested(campaign: Campaign) -> str:
     """The open tickets, first those that have a reason."""
     if campaign.next.size == 0:
         return "<p>No ticket is open.</p>"
-    places, without = Places(points=campaign.points, coordinates=campaign.coordinates), Counter(campaign.next.tolist())
+    places, without = _places(campaign), Counter(campaign.next.tolist())
     without.subtract(reason.point for reason in campaign.reasons)
     lines = [(Numeral(reason.ticket), reason.point, _why(places, reason)) for reason in campaign.reasons]
     lines += [
@@ -139,7 +143,8 @@ def _suggested(campaign: Campaign) -> str:
         for point, count in without.items()
         if count > 0
     ]
-    names = ("ticket", f"point {places.listing(campaign.names)}", "why here")
+    where = campaign.id_name if campaign.ids else f"point {places.listing(campaign.names)}"
+    names = ("ticket", where, "why here")
     listed = table(names, [(ticket, places.of(point), why) for ticket, point, why in lines[:SUGGESTED]])
     left = len(lines) - SUGGESTED
     return listed + (f"<p>{left:,} more lines are left out.</p>" if left > 0 else "")
@@ -163,11 +168,7 @@ def _share(share: float) -> str:
 
 
 def _points(campaign: Campaign) -> str:
-    places, lines, columns = (
-        Places(points=campaign.points, coordinates=campaign.coordinates),
-        rows(campaign),
-        (*campaign.columns, "decided"),
-    )
+    places, lines, columns = _places(campaign), rows(campaign), (*campaign.columns, "decided")
     when = [-1] * len(lines) if campaign.stopping is None else campaign.stopping.decided.tolist()
     lines = [line | {"decided": None if then < 0 else then} for line, then in zip(lines, when, strict=True)]
     names = [name for name in columns if any(line[name] is not None for line in lines)]
@@ -176,14 +177,18 @@ def _points(campaign: Campaign) -> str:
     if len(shown) < len(lines):
         left = f"{len(lines) - len(shown):,} more points are left out"
         note = f"{len(shown):,} points, undecided ones first, then those with most measurements; {left}. "
-    if len(campaign.names) > SHOWN:
-        note += f"Coordinates after the first {SHOWN} are left out. "
+    if len(campaign.names) > places.count:
+        note += f"Coordinates after the first {SHOWN} are left out. " if places.count else "Coordinates are left out. "
     note = f"<p>{note}<code>export</code> has all.</p>\n" if note else ""
     faces = {group.name: group.face for group in drawn(campaign)}
     for line in lines:
         line["label"] = Label(line["label"], faces[str(line["label"])])
-    cells = [[at, *map(Numeral, places.numbers(at)), *(lines[at][name] for name in names)] for at in shown.tolist()]
-    return note + table(("point", *headings(campaign.names, columns)[:SHOWN], *names), cells)
+    called = [campaign.ids[at] if campaign.ids else at for at in range(len(lines))]
+    cells = [
+        [called[at], *map(Numeral, places.numbers(at)), *(lines[at][name] for name in names)] for at in shown.tolist()
+    ]
+    first = campaign.id_name if campaign.ids else "point"
+    return note + table((first, *headings(campaign.names, columns)[: places.count], *names), cells)
 
 
 def _elsewhere(campaign: Campaign) -> str:

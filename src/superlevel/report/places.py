@@ -1,4 +1,4 @@
-"""Points by their coordinates, in as many digits as tell each from every other."""
+"""Points by their names, or by their coordinates in as many digits as tell each from every other."""
 
 from __future__ import annotations
 
@@ -27,15 +27,25 @@ class Places:
     """(n, d)"""
     coordinates: Coordinates
     """What they are called, and what each may be."""
+    ids: Sequence[str] = ()
+    """(n,) what people call each point; empty where points have no names."""
+
+    @property
+    def count(self) -> int:
+        """Coordinates that a table shows: none of many, where points have names."""
+        many = len(self.coordinates.names) > SHOWN
+        return 0 if many and self.ids else min(SHOWN, len(self.coordinates.names))
 
     def numbers(self, point: int) -> list[str]:
-        """The coordinates of a point, or the first of them."""
+        """The coordinates of a point that a table shows."""
+        if not self.count:
+            return []
         cells = self.coordinates.cells(self.points[point].tolist())[:SHOWN]
         return [_written(cell, digits) for cell, digits in zip(cells, self._digits, strict=True)]
 
     def of(self, point: int) -> str:
-        """A point as a sentence names it: "(181240, 333100)"."""
-        return self.listing(self.numbers(point))
+        """A point as a sentence names it: by its name, or else "(181240, 333100)"."""
+        return self.ids[point] if self.ids else self.listing(self.numbers(point))
 
     def listing(self, words: Sequence[str]) -> str:
         """Something of every coordinate that is shown, with a sign that there are more."""

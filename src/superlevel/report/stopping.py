@@ -27,7 +27,7 @@ from superlevel.files import replacing
 from superlevel.formats import Table
 from superlevel.goals import classes, decided, summary
 from superlevel.problem import Problem
-from superlevel.report.campaign import headings, numbers, table_by_names
+from superlevel.report.campaign import headings, id_names, numbers, table_by_names, with_ids
 from superlevel.scales import Scale
 from superlevel.simulation import Run
 
@@ -47,6 +47,10 @@ class Stopping:
     """(d,) of the coordinates."""
     points: Array
     """(n, d)"""
+    ids: tuple[str, ...] = ()
+    """(n,) what people call each point; empty where points have no names."""
+    id_name: str = ""
+    """What the column of these is called."""
     problem: Problem | None
     """None before there is an estimate of what is not given."""
     labels: Labels
@@ -134,7 +138,7 @@ class Stopping:
 
     def table(self) -> list[dict[str, object]]:
         """A line for every point: coordinates by name, then ``COLUMNS``; None where there is nothing to say."""
-        n, names = len(self.points), headings(self.names, COLUMNS)
+        n, names = len(self.points), headings(id_names(self), COLUMNS)
         told = (
             self._words(),
             (None if when < 0 else when for when in self.decided.tolist()),
@@ -143,12 +147,12 @@ class Stopping:
         )
         return [
             dict(zip(names, point, strict=True)) | dict(zip(COLUMNS, rest, strict=True))
-            for point, *rest in zip(map(self.coordinates.cells, self.points.tolist()), *told, strict=True)
+            for point, *rest in zip(with_ids(self), *told, strict=True)
         ]
 
     def as_table(self) -> Table:
         """The lines of `table` as a table that can be written."""
-        return table_by_names((*headings(self.names, COLUMNS), *COLUMNS), self.table())
+        return table_by_names((*headings(id_names(self), COLUMNS), *COLUMNS), self.table())
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The lines of `table` as a file in the format of its ending, whole or not at all."""
@@ -216,6 +220,8 @@ def of_run(run: Run, problem: Problem) -> Stopping:
         names=problem.domain.names,
         points=problem.domain.places,
         scales=problem.domain.coordinates.scales,
+        ids=problem.domain.ids,
+        id_name=problem.domain.id_name,
         problem=problem,
         labels=run.labels,
         decided=run.decided,

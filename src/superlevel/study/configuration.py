@@ -13,6 +13,7 @@ from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.fields import FIELDS
 from superlevel.goals import Goal
+from superlevel.identifiers import continued
 from superlevel.problem import Problem
 from superlevel.sizes import usual_batch
 from superlevel.study.events import FORMAT, Created, Fit
@@ -52,9 +53,11 @@ def created(
         format=FORMAT,
         version=__version__,
         points=problem.domain.places.tolist(),
-        names=_checked_names(problem.domain.names),
+        names=_checked_names(problem.domain),
         scales=_scales(problem.domain.coordinates),
         reference=problem.domain.reference,
+        ids=_checked_ids(problem.domain.ids),
+        id_name=problem.domain.id_name if problem.domain.ids else "",
         goal=problem.goal.describe(),
         kernel=None if "kernel" in problem.fit else kernels.describe(problem.domain.kernel),
         problem={field.name: _plain(getattr(problem, field.name)) for field in FIELDS},
@@ -101,6 +104,8 @@ def problem_of(
         scales=shown.scales,
         elsewhere=elsewhere,
         reference=given.reference,
+        ids=continued(given.ids, len(points) - len(given.points)),
+        id_name=given.id_name or None,
     )
     return Problem(domain, goal=goal_of(given), fit=left, transform=given.transform, **fields)
 
@@ -120,10 +125,16 @@ def _scales(coordinates: Coordinates) -> list[dict[str, Any]]:
     return [] if coordinates.is_plain else [scale.describe() for scale in coordinates.scales]
 
 
-def _checked_names(names: tuple[str, ...]) -> list[str]:
-    for k, name in enumerate(check_names(names)):
+def _checked_names(domain: Domain) -> list[str]:
+    for k, name in enumerate(check_names(domain.names, id_name=domain.id_name if domain.ids else "")):
         check_text(f"names[{k}]", name)
-    return list(names)
+    return list(domain.names)
+
+
+def _checked_ids(ids: tuple[str, ...]) -> list[str]:
+    for k, name in enumerate(ids):
+        check_text(f"ids[{k}]", name)
+    return list(ids)
 
 
 def _checked_batch(batch: object) -> int:

@@ -145,6 +145,10 @@ class Created(Payload):
     """What each coordinate may be, as `superlevel.scales.restore` takes it; empty where all are plain numbers."""
     reference: str = ""
     """The reference system of coordinates on a map; empty where there is none, and in the formats before 5."""
+    ids: list[str] = Field(default_factory=list)
+    """What people call each point; empty where points have no names."""
+    id_name: str = ""
+    """What the column of these is called; empty where there is none."""
     goal: dict[str, Any]
     """As `superlevel.goals.restore` takes it."""
     kernel: Any = None

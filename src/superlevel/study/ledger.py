@@ -17,6 +17,7 @@ import numpy as np
 from superlevel.arrays import Array, Indices, Mask, frozen
 from superlevel.coordinates import Coordinates
 from superlevel.goals import Goal, restore
+from superlevel.identifiers import continued
 from superlevel.scales import Cell
 from superlevel.study.events import (
     RESCUE,
@@ -141,7 +142,7 @@ class Ledger:
         """(T,) the tickets at whose point an earlier one was measured, or waits for its result."""
         counting = np.flatnonzero((self.fate == Fate.MEASURED) | (self.fate == Fate.OPEN))
         points, first = np.unique(self.point[counting], return_index=True)
-        earliest = np.full(self.n, len(self.point), dtype=np.int64)
+        earliest = np.full(len(self.everywhere), len(self.point), dtype=np.int64)
         earliest[points] = counting[first]
         return frozen(np.arange(len(self.point)) > earliest[self.point])
 
@@ -171,6 +172,15 @@ class Ledger:
     def everywhere(self) -> Array:
         """(n + m, d) the points, and after them the places elsewhere."""
         return frozen(np.concatenate([self.places, self.elsewhere]))
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """(n,) what people call each point; empty where points have no names."""
+        return continued(self.created.ids, len(self.refined))
+
+    def id_of(self, point: int) -> str:
+        """What people call a point; empty where points have no names, and for a place elsewhere."""
+        return self.ids[point] if point < len(self.ids) else ""
 
     @cached_property
     def goal(self) -> Goal:

@@ -22,6 +22,8 @@ def on_map(table: Table, ledger: Ledger) -> Table:
     sphere = ledger.coordinates.sphere
     chosen = column_names(names, in_degrees=False) if sphere is None else (names[sphere[0]], names[sphere[1]])
     east_and_north = [_heading(table, name) for name in chosen or (names[:2] if len(names) > 1 else ())]
+    if not set(east_and_north) <= set(table.header):  # a sheet with names of points may leave coordinates out
+        east_and_north = []
     return replace(table, reference=created.reference, coordinates=tuple(east_and_north))
 
 

@@ -7,6 +7,7 @@ points      (n, d)  of the domain
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from itertools import repeat
 from typing import Any
 
@@ -15,11 +16,13 @@ from numpy.typing import ArrayLike
 
 from superlevel.arrays import Array, Indices, as_vector
 from superlevel.errors import InputError
+from superlevel.identifiers import match_ids
 from superlevel.scales import Cell
 
 _SHOWN_COORDINATES = 4
 _SAME = 1e-9  # of a coordinate's extent
 _ROUNDING = 1e-14  # relative: spreadsheets keep 15 digits
+_COMPARED = 10_000  # names among which one that is written alike is looked for
 _FAR = 1e150  # squares of it are finite
 
 
@@ -58,10 +61,33 @@ def locate(points: Array, coordinates: ArrayLike) -> int:
     return int(index)
 
 
+def point_of(ids: Sequence[str], name: str) -> int:
+    """Index of the point with this name."""
+    if not ids:
+        raise InputError("id", repr(name), "the points of this study have no names: give coordinates to `locate`")
+    (index,) = match_ids(ids, [name])
+    if index < 0:
+        raise InputError("id", repr(name), f"give a name of the domain{nearest_in_words(ids, name)}")
+    return int(index)
+
+
+def nearest_in_words(ids: Sequence[str], name: str) -> str:
+    """The name that is written most alike, as the end of a sentence; empty where none is."""
+    if len(ids) > _COMPARED:
+        return ""
+    near = get_close_matches(name, ids, n=1)
+    return f"; the nearest is {near[0]!r}" if near else ""
+
+
 def shown(names: tuple[str, ...], point: Sequence[Cell]) -> str:
     """A point (d,) in words, with the first few coordinates where there are many."""
     parts = [f"{name} = {number}" for name, number in zip(names, point, strict=True)][:_SHOWN_COORDINATES]
     return ", ".join(parts + ["..."] * (len(names) > _SHOWN_COORDINATES))
+
+
+def shown_names(names: Sequence[str]) -> str:
+    """The names of coordinates, the first few where there are many."""
+    return ", ".join([*names[:_SHOWN_COORDINATES], *["..."] * (len(names) > _SHOWN_COORDINATES)])
 
 
 def _search(points: Array, found: Array, *, order: float, within: float) -> Indices:

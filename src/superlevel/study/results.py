@@ -60,6 +60,8 @@ class Ticket:
     number: int
     point: int
     coordinates: tuple[float, ...]
+    id: str = ""
+    """What people call the point; empty where points have no names."""
     until: float
     """When the lease ends, in seconds since 1970. A result is welcome later too."""
 

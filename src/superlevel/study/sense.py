@@ -19,6 +19,9 @@ def check_sense(ledger: Ledger) -> None:
         raise _nonsense(1, f"points with {counted} coordinates for {len(ledger.created.names)} names")
     if not np.isfinite(ledger.elsewhere).all():
         raise DamagedError(f"a place elsewhere has a coordinate that is no finite number; {CHANGED}")
+    ids, n = ledger.created.ids, len(ledger.created.points)
+    if len(ids) not in (0, n) or len(set(ids)) != len(ids):
+        raise _nonsense(1, f"{len(set(ids))} different names for {n} points")
     for item in ledger.askings:
         if item.asked.design is not None:
             _check_design(item.asked.design, ledger, item.seq)

@@ -26,6 +26,8 @@ def stopping(known: Knowledge) -> Stopping:
         names=ledger.coordinates.names,
         scales=ledger.coordinates.scales,
         points=ledger.places,
+        ids=ledger.ids,
+        id_name=ledger.created.id_name,
         problem=None if known.method.problem.fit else known.method.problem,
         labels=known.labels,
         decided=since(known),

@@ -31,7 +31,7 @@ from superlevel.study.beside import check_claimed, sound
 from superlevel.study.checks import check_name, check_reason, checked_worker, fate_of
 from superlevel.study.events import Closed, Corrected, Payload, Withdrawn
 from superlevel.study.ledger import Fate, Ledger, fold, opened, shut
-from superlevel.study.matching import locate
+from superlevel.study.matching import locate, point_of
 from superlevel.study.results import Receipt, Result, Ticket, Tickets, results_at
 from superlevel.study.status import Reading, Status
 from superlevel.study.storage import open_storage
@@ -213,7 +213,8 @@ class Study:
 
     def _ticket(self, ledger: Ledger, number: int, until: float) -> Ticket:
         point = int(ledger.point[number - 1])
-        return Ticket(number=number, point=point, coordinates=tuple(ledger.everywhere[point].tolist()), until=until)
+        coordinates, name = tuple(ledger.everywhere[point].tolist()), ledger.id_of(point)
+        return Ticket(number=number, point=point, coordinates=coordinates, id=name, until=until)
 
     def _plan(self, missing: int) -> str | None:
         """Plan what is missing, at least a batch; or say why nothing can be planned."""
@@ -404,6 +405,10 @@ class Study:
         """The number of the point with these coordinates (d,), as `Result.point` takes it."""
         return locate(self._ledger.places, coordinates)
 
+    def point_of(self, id: str) -> int:  # noqa: A002  it is called so in the domain
+        """The number of the point with this id, as `Result.point` takes it."""
+        return point_of(self._ledger.ids, id)
+
     # ------------------------------------------------------------------------------- what is known
 
     @property
@@ -459,7 +464,7 @@ class Study:
         return view(self._name, self.knowledge, self._leases)
 
     def to_frame(self) -> pd.DataFrame:
-        """A pandas frame with a line for every point: coordinates, label, interval, probability of being above."""
+        """A pandas frame with a line for every point: id, coordinates, label, interval, probability of being above."""
         return self.view().to_frame()
 
     def reasons(self) -> tuple[Reason, ...]:

@@ -44,6 +44,8 @@ class OpenTicket(_Record):
 
     ticket: int
     point: int
+    id: str = ""
+    """What people call the point; empty where points have no names."""
     worker: str | None
     """Who it is reserved for; None where nobody has it."""
     until: float | None
@@ -101,6 +103,8 @@ class Audit(_Record):
 class Points(_Record):
     """One list for each column; all have n entries, in the order of the domain."""
 
+    id: list[str] | None = None
+    """What people call each point; None where points have no names."""
     coordinates: list[list[Cell]]
     label: list[str]
     """The name of the class, or undecided."""
@@ -143,6 +147,8 @@ class StudyView(_Record):
     """The name of each class, from the lowest."""
     names: tuple[str, ...]
     """Of the coordinates."""
+    id_name: str = ""
+    """What the column of the points' names is called; empty where they have none."""
     points: Points
     elsewhere: Elsewhere
     tickets: tuple[OpenTicket, ...]
@@ -160,11 +166,12 @@ class StudyView(_Record):
         """A pandas frame with a line for every point."""
         import pandas as pd  # noqa: PLC0415  an optional package
 
-        columns = self.points.model_dump(exclude={"coordinates", "probability"}, exclude_none=True)
+        columns = self.points.model_dump(exclude={"id", "coordinates", "probability"}, exclude_none=True)
         for level, above in zip(self.levels, self.points.probability or [], strict=False):
             columns[f"probability above {written(level)}"] = above
+        named = pd.DataFrame({} if self.points.id is None else {self.id_name: self.points.id})
         frame = pd.DataFrame(self.points.coordinates, columns=list(self.names))
-        return pd.concat([frame, pd.DataFrame(columns)], axis=1)
+        return pd.concat([named, frame, pd.DataFrame(columns)], axis=1)
 
 
 def view(name: str, known: Knowledge, leases: Mapping[int, Lease | None]) -> StudyView:
@@ -177,6 +184,7 @@ def view(name: str, known: Knowledge, leases: Mapping[int, Lease | None]) -> Stu
         levels=known.levels,
         groups=ledger.goal.groups,
         names=tuple(ledger.created.names),
+        id_name=ledger.created.id_name,
         points=_points(known),
         elsewhere=_elsewhere(ledger),
         tickets=_tickets(known, leases),
@@ -222,6 +230,7 @@ def _points(known: Knowledge) -> Points:
     words = [ledger.goal.groups[c] if c == d else "undecided" for c, d in zip(lowest, highest, strict=True)]
     bounds = state.belief.bounds()
     return Points(
+        id=list(ledger.ids) or None,
         coordinates=[list(ledger.cells(point)) for point in range(ledger.n)],
         label=words,
         lowest=lowest.tolist(),
@@ -256,6 +265,7 @@ def _tickets(known: Knowledge, leases: Mapping[int, Lease | None]) -> tuple[Open
             OpenTicket(
                 ticket=ticket,
                 point=int(known.ledger.point[ticket - 1]),
+                id=known.ledger.id_of(int(known.ledger.point[ticket - 1])),
                 worker=None if lease is None else lease.worker,
                 until=None if lease is None else lease.until,
                 serves=() if reason is None else reason.serves,

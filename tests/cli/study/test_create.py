@@ -151,7 +151,7 @@ def test_rounds_take_no_batch(terminal: Terminal) -> None:
 
 def test_a_coordinate_cannot_be_called_like_a_column_of_results(terminal: Terminal) -> None:
     (terminal.folder / "points.csv").write_text("east,Value\n0,0\n1,0\n")
-    ran = terminal("study", "create", "harbour", "--points", "points.csv", *GIVEN)
+    ran = terminal("study", "create", "harbour", "--points", "points.csv", "--column", "Value", *GIVEN)
     assert ran.code == 2
     assert "'Value'" in ran.err
     assert "results" in ran.err
@@ -175,7 +175,7 @@ def test_an_error_is_a_document_too_where_json_is_asked_for(terminal: Terminal) 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--points", "nowhere.csv", *GIVEN), "--points is 'nowhere.csv': give a CSV file that can be read"),
+        (("--points", "nowhere.csv", *GIVEN), "--points is 'nowhere.csv': give a file that can be read"),
         (("--points", "points.csv", *GIVEN, "--confidence", "rips"), "--bound is missing: the rips confidence needs B"),
         (
             ("--points", "points.csv", *GIVEN, "--method", "lse", "--confidence", "rkhs"),

@@ -268,8 +268,8 @@ def test_a_coordinate_that_is_called_like_a_column_finds_its_place(terminal: Ter
     ("content", "sentence"),
     [
         (b"ticket,east,north,value\n1,0,0,3\n", "has no columns ticket, fate, late, told"),
-        (b"", "has no columns"),
-        (b"\xff\xfe", "which is not UTF-8 text: save the file as CSV in UTF-8"),
+        (b"", "line 1 is empty"),
+        (b"\xe4", "line 1 is not UTF-8 text: save the file as CSV in UTF-8"),
         (COLUMNS + b"1,0,0,3\n", "line 2, column 'noise' is missing"),
         (COLUMNS + b'1,0,0,3,,measured,,"', "check its quotes"),
         (

@@ -109,11 +109,11 @@ def test_a_disk_that_fills_up_leaves_the_sheet_as_it_was(terminal: Terminal, mon
     terminal.study("suggest", "harbour", "--csv", "sheet.csv")
     before = (terminal.folder / "sheet.csv").read_text()
 
-    def full(path: Path, *_: object, **__: object) -> int:
+    def full(path: Path, *_: object) -> None:
         path.open("w").close()
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("superlevel.formats.text.write", full)
     ran = terminal("study", "suggest", "harbour", "-n", 12, "--csv", "sheet.csv")
     assert ran.code == 2
     assert "No space left on device" in ran.err

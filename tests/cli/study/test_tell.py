@@ -66,14 +66,14 @@ def test_one_bad_cell_and_nothing_is_stored(asked: Terminal, changes: dict[str, 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "give a header and one line for each result"),
-        (b"\n\n", "give a header and one line for each result"),
+        (b"", "give a header and further lines"),
+        (b"\n\n", "give a header and further lines"),
         (HEADER.encode(), "add a line for each result"),
         (b"ticket,east,north\n1,0,0\n", "give the column of what was measured that name"),
         (b"east,value\n0,3.5\n", "add that coordinate, or a column ticket"),
         ("ticket,value,reason\n1,3.5,caf\xe9\n".encode("latin-1"), "save the file as CSV in UTF-8"),
-        ("ticket,value\n1,3.5\n".encode("utf-16"), "save the file as CSV in UTF-8"),
-        (b"ticket;value\n1;3,5\n", "save it with commas instead of ';'"),
+        ("ticket,value\n1,3.5\n".encode("utf-16-le"), "save the file as CSV in UTF-8"),
+        (b"ticket;value\n1;3,5;\n", "give 2 cells, as in the header"),
         (b'ticket,value\n1,"3.5\n', "check its quotes"),
         (b"ticket,value\n1,3.5,4.5\n", "give 2 cells, as in the header"),
     ],
@@ -261,7 +261,7 @@ def test_results_are_stored_even_if_what_they_decide_cannot_be_computed(
 def test_a_file_that_is_not_there_is_a_sentence(asked: Terminal) -> None:
     ran = asked("study", "tell", "harbour", "nothing.csv")
     assert ran.code == 2
-    assert "FILE is 'nothing.csv': give a CSV file that can be read (No such file or directory)" in ran.err
+    assert "FILE is 'nothing.csv': give a file that can be read (No such file or directory)" in ran.err
     assert json.loads(asked("study", "tell", "harbour", "nothing.csv", "--json").out)["error"].startswith("FILE is")
 
 

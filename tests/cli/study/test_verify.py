@@ -67,7 +67,7 @@ def test_labels_may_come_in_any_order_and_be_only_some(measured: Terminal) -> No
         ("east,north,label\n0,0,high\n", "line 2, column 'label' is 'high': give above, undecided, below"),
         ("east,north,label\n0,0.1,above\n", "line 2 is at no point of the study"),
         ("east,north,label\n0,0,above\n0,0,above\n", "line 3 is at a point that an earlier line has"),
-        ("", "which is empty"),
+        ("", "line 1 is empty"),
     ],
 )
 def test_labels_that_cannot_be_read_are_a_sentence(measured: Terminal, content: str, sentence: str) -> None:

@@ -30,7 +30,8 @@ def run(
         typer.Option(metavar="N", help="Begin an audit of so many draws; auto: as many as prove --bound."),
     ] = None,
     sheet: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write a sheet with the drawn places, to be told.")
+        Path | None,
+        typer.Option("--csv", "--sheet", metavar="FILE", help="Write a sheet with the drawn places, to be told."),
     ] = None,
     declared: Annotated[
         bool, typer.Option("--declared", help="Audit the declared points only. Default: the likelier side of all.")

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from superlevel import outputs
+from superlevel import formats, outputs
 from superlevel.arrays import as_number
 from superlevel.cli import commands
 from superlevel.errors import InputError
@@ -25,7 +25,6 @@ from superlevel.files import file_name
 from superlevel.formats.cells import comma_remedy
 
 if TYPE_CHECKING:
-    from superlevel import formats
     from superlevel.study.results import Result
     from superlevel.study.sheets import Sheet
     from superlevel.study.storage.protocol import Storage
@@ -226,6 +225,8 @@ def read_results(study: Study, table: formats.Table, *, elsewhere: bool = False)
         points=ledger.places,
         names=ledger.coordinates.names,
         scales=ledger.coordinates.scales,
+        ids=ledger.ids,
+        id_name=ledger.created.id_name,
         study=study.name,
         elsewhere=elsewhere,
     )
@@ -353,6 +354,8 @@ def check_writable(field: str, path: Path, *, suffixes: Sequence[str] = (), forc
     """Before anything is computed."""
     if suffixes and path.suffix.lower() not in suffixes:
         raise InputError(field, repr(str(path)), f"end it in {' or '.join(suffixes)}")
+    with given_as(field):
+        formats.check_installed(path)
     target = outputs.check(field, path, force=True)
     if target.exists() and not (target.is_file() and os.access(target, os.W_OK)):
         raise InputError(field, repr(str(path)), "it cannot be written: name a file of yours")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from superlevel import kernels
+from superlevel import formats, kernels
 from superlevel.arrays import as_number
 from superlevel.cli.goal import HELP, as_goal
 from superlevel.cli.options import Geographic, option
 from superlevel.cli.study import common
+from superlevel.cli.study.columns import Categories, Choice, Columns, DropIncomplete, Ids, read_domain
 from superlevel.cli.study.notes import notes
-from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.fields import BY_NAME, FIELDS
 from superlevel.files import file_name
@@ -36,10 +36,17 @@ CHECKS = "one measurement in ten is at a random place that the model is sure of"
 def run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the study, new in the store.", show_default=False)],
     *,
-    points: Annotated[Path, typer.Option(help="CSV file: one line a point, names in the first line.")],
-    columns: Annotated[
-        list[str] | None, typer.Option("--column", help="A coordinate; once for each. Default: all columns.")
-    ] = None,
+    points: Annotated[
+        Path,
+        typer.Option(
+            help="File of the points, one in a line, names in the first line: .csv, .xlsx, .parquet, .gpkg, .geojson; "
+            "or a .tif, whose cells with data are the points."
+        ),
+    ],
+    columns: Columns = None,
+    ids: Ids = None,
+    categories: Categories = None,
+    drop_incomplete: DropIncomplete = False,
     geographic: Geographic = False,
     threshold: Annotated[float | None, typer.Option(help="Find the points with f above this.")] = None,
     fraction: Annotated[
@@ -128,8 +135,8 @@ def run(
     wanted = as_goal(threshold, fraction, goal)
     given = _given(kernel, noise, mean)
     seconds = common.hours("--lease", lease)
-    with common.given_as("--points"):
-        domain = Domain.read(points, columns=columns)
+    choice = Choice(columns=columns, ids=ids, categories=categories or [], drop_incomplete=drop_incomplete)
+    domain, remarks = read_domain(points, choice, levels=wanted.levels)
     if geographic:
         with common.given_as("--points", geographic="--geographic"):
             domain = domain.on_sphere()
@@ -171,6 +178,7 @@ def run(
     console = common.screen(as_json)
     common.say(console, f"created study {name!r} in {study.url}")
     promised = known.method.confidence.guarantee(known.method.problem)
+    common.say_lines(console, remarks)
     if promised.remark:
         common.say(console, promised.remark)
     if as_json:
@@ -178,9 +186,17 @@ def run(
     console.print(common.facts(_rows(study)))
     common.say_lines(console, (f"doubt: {doubt}" for doubt in known.doubts))
     common.say_lines(console, (f"note: {note}" for note in notes(domain, estimated="kernel" in given["fit"])))
-    sheet = f"{file_name(name)}-sheet.csv"
-    common.say(console, f"next: {common.command(store, storage, 'study', 'suggest', name, '--csv', sheet)}")
+    sheet = _sheet(file_name(name), points)
+    common.say(console, f"next: {common.command(store, storage, 'study', 'suggest', name, *sheet)}")
     return None
+
+
+def _sheet(name: str, points: Path) -> tuple[str, str]:
+    """The option for the first sheet, in the format that the points came in; a raster has no room for one."""
+    ending = points.suffix.lower()
+    if ending not in formats.endings() or ending in formats.raster.endings:
+        ending = ".csv"
+    return "--csv" if ending == ".csv" else "--sheet", f"{name}-sheet{ending}"
 
 
 def _given(kernel: str, noise: str, mean: str | None) -> dict[str, Any]:
@@ -243,6 +259,7 @@ def _check(method: str | None, confidence: str | None, problem: Problem, batch: 
 def _rows(study: Study) -> list[tuple[str, str]]:
     """What was given, and in which sense labels will be right."""
     from superlevel.study.assumptions import assumptions, guarantee  # noqa: PLC0415
+    from superlevel.study.matching import shown_names  # noqa: PLC0415
 
     ledger, known = study.ledger, study.knowledge
     given = ledger.created
@@ -251,7 +268,8 @@ def _rows(study: Study) -> list[tuple[str, str]]:
     usual -= confidence.uses & {"delta"}  # a promise states its probability
     return [
         ("question", ledger.goal.ask(ledger.n)),
-        ("coordinates", ", ".join(given.names) + ON_SPHERE * (given.coordinates.sphere is not None)),
+        ("coordinates", shown_names(given.names) + ON_SPHERE * (given.coordinates.sphere is not None)),
+        *([("ids", f"{given.id_name}: {given.ids[0]} to {given.ids[-1]}")] if given.ids else []),
         *((name, text) for name, text in assumptions(known) if name not in usual),
         *([("pilot", _pilot(known))] if known.state.belief.pilot else []),
         *([("checks", CHECKS)] if "kernel" in given.fit else []),

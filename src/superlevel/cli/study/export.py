@@ -85,7 +85,8 @@ def _table(study: Study, what: What) -> tuple[formats.Table, list[str]]:
 
 def _measurements(ledger: Ledger) -> formats.Table:
     names = [f"{name} (coordinate)" if name in BEFORE + AFTER else name for name in ledger.created.names]
-    return formats.table_of([*BEFORE, *names, *AFTER], _tickets(ledger))
+    called = [ledger.created.id_name] if ledger.ids else []
+    return formats.table_of([*BEFORE, *called, *names, *AFTER], _tickets(ledger))
 
 
 def _tickets(ledger: Ledger) -> Iterator[list[Any]]:
@@ -95,6 +96,7 @@ def _tickets(ledger: Ledger) -> Iterator[list[Any]]:
     for at, (point, value, noise, fate, late, told) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
         yield [
             at + 1,
+            *([ledger.id_of(point)] if ledger.ids else []),
             *ledger.cells(point),
             *("" if math.isnan(number) else number for number in (value, noise)),
             Fate(fate).name.lower(),

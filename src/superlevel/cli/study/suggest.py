@@ -35,7 +35,13 @@ def run(
         int | None, typer.Option("-n", metavar="N", help="How many. Default: one batch, or all of a round.")
     ] = None,
     sheet: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Also write a sheet to be filled in, and told.")
+        Path | None,
+        typer.Option(
+            "--csv",
+            "--sheet",
+            metavar="FILE",
+            help="Also write a sheet to be filled in, and told: .csv, .xlsx, .parquet.",
+        ),
     ] = None,
     force: common.Force = False,
     worker: common.Worker = None,
@@ -101,21 +107,26 @@ def run(
 
 
 def _show(console: Console, study: Study, tickets: Tickets, reasons: Mapping[int, Reason]) -> None:
-    from superlevel.report.places import SHOWN as COORDINATES  # noqa: PLC0415  slow to import
     from superlevel.report.places import Places  # noqa: PLC0415
 
     created = study.ledger.created
     shown = tickets[:SHOWN]
-    places = Places(points=study.ledger.places, coordinates=study.ledger.coordinates)
+    places = Places(points=study.ledger.places, coordinates=study.ledger.coordinates, ids=study.ledger.ids)
     rows = [
-        [str(ticket.number), *places.numbers(ticket.point), _why(ticket, reasons, study.ledger, places)]
+        [
+            str(ticket.number),
+            *([ticket.id] if places.ids else []),
+            *places.numbers(ticket.point),
+            _why(ticket, reasons, study.ledger, places),
+        ]
         for ticket in shown
     ]
-    console.print(common.table(["ticket", *created.names[:COORDINATES], "why here"], rows))
+    called = [created.id_name] if places.ids else []
+    console.print(common.table(["ticket", *called, *created.names[: places.count], "why here"], rows))
     if any(ticket.number in reasons for ticket in shown):
         common.say(console, WHY)
-    if len(created.names) > COORDINATES:
-        common.say(console, f"{len(created.names) - COORDINATES} more coordinates are in what --csv writes")
+    if len(created.names) > places.count and not places.ids:
+        common.say(console, f"{len(created.names) - places.count} more coordinates are in what --csv writes")
     if len(tickets) > SHOWN:
         common.say(console, f"and {len(tickets) - SHOWN:,} more: --csv writes them all")
 
@@ -152,12 +163,21 @@ def _as_data(ticket: Ticket, ledger: Ledger, reasons: Mapping[int, Reason], agai
     return {
         "ticket": ticket.number,
         "point": ticket.point,
+        **({"id": ticket.id} if ticket.id else {}),
         "coordinates": list(ledger.cells(ticket.point)),
         "until": datetime.fromtimestamp(ticket.until, UTC).isoformat(timespec="seconds"),
         "again": again,
         "repeat": bool(ledger.repeats[ticket.number - 1]),
         "check": ticket.number in reasons and reasons[ticket.number].check,
-        "why": [{"point": point, "coordinates": ledger.cells(point), "share": share} for point, share in served],
+        "why": [
+            {
+                "point": point,
+                **({"id": ledger.id_of(point)} if ticket.id else {}),
+                "coordinates": ledger.cells(point),
+                "share": share,
+            }
+            for point, share in served
+        ],
     }
 
 
@@ -193,7 +213,15 @@ def write_sheet(sheet: Path, tickets: Tickets, study: Study, *, force: bool) -> 
     from superlevel.study.maps import on_map  # noqa: PLC0415
     from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
 
-    numbers, shown = [ticket.number for ticket in tickets], study.ledger.coordinates
-    table = blank_sheet(numbers, tickets.points, shown.names, scales=shown.scales, study=study.name)
+    shown = study.ledger.coordinates
+    table = blank_sheet(
+        [ticket.number for ticket in tickets],
+        tickets.points,
+        shown.names,
+        scales=shown.scales,
+        ids=[ticket.id for ticket in tickets] if study.ledger.ids else (),
+        id_name=study.ledger.created.id_name,
+        study=study.name,
+    )
     with replacing("--csv", sheet, force=check_overwriting(study, sheet, force=force)) as beside:
         formats.write(beside, headed(on_map(table, study.ledger), study.ledger))
