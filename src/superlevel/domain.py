@@ -256,7 +256,7 @@ def _coordinates(values: Any, field: str = "points") -> tuple[Array, tuple[str, 
 def _further(values: Any, coordinates: Coordinates) -> Array:
     """A read-only copy (m, c) of the places elsewhere, with no row where there are none."""
     dimension = len(coordinates.names)
-    if values is None or np.shape(values) == (0, dimension):
+    if values is None or (hasattr(values, "__len__") and not len(values)):
         return frozen(np.empty((0, dimension)))
     matrix, _ = _coordinates(values, "elsewhere")
     if matrix.shape[1] != dimension:

@@ -60,6 +60,23 @@ class Statistics:
         )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sample:
+    """Measurements that just came."""
+
+    points: Indices
+    """(N,)"""
+    values: Array
+    """(N,) y - mean"""
+    deviations: Array
+    """(N,) sigma of each, positive."""
+
+    def at_points(self, n: int) -> tuple[Array, Array]:
+        """(n,) sums of 1 / sigma^2 and (n,) of y / sigma^2."""
+        weights = self.deviations**-2
+        return summed(self.points, weights, n), summed(self.points, weights * self.values, n)
+
+
 def nothing(n: int) -> Statistics:
     """Before the first measurement of n points."""
     return Statistics(counts=np.zeros(n, dtype=np.int64), information=np.zeros(n), means=np.zeros(n), scatter=0.0)

@@ -45,7 +45,7 @@ from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
 from superlevel.records import Batch, GaussianModel, LinearModel
 from superlevel.sizes import BATCH, Growing, Sizes
-from superlevel.sufficient_statistics import Statistics, nothing, summed
+from superlevel.sufficient_statistics import Sample, Statistics, nothing
 
 SHARES = (0.5, 0.5)  # of delta, for ellipsoids and martingales
 LARGEST = 1e100  # of a measurement: what is beyond contradicts everything in any case, and its square is a number
@@ -165,10 +165,8 @@ class RidgeBelief(CompleteBelief):
 
     def relief(self, points: Indices) -> Array:
         """v_xy^2 / (v_y (v_x + sigma_x^2)), v_xy = phi_x' (I + sum of phi phi' / sigma^2)^-1 phi_y."""
-        sigma, information = (
-            self.setting.deviations,
-            linalg.moment(self.setting.features.array, self.statistics.information),
-        )
+        sigma, arms = self.setting.deviations, self.setting.features.array
+        information = linalg.moment(arms, self.statistics.information)
         linalg.add_to_diagonal(information, 1.0)
         seen = linalg.whiten(linalg.cholesky(information), self.targets.array)
         lengths = linalg.squared_norms(seen)
@@ -264,15 +262,15 @@ class RidgeBelief(CompleteBelief):
         )
         return after if self.contradictions else after._checked(sample)
 
-    def _sample(self, batch: Batch) -> _Sample:
+    def _sample(self, batch: Batch) -> Sample:
         usual = self.setting.deviations[batch.points]
         least = smallest(self.setting.features, self.setting.deviations)
         own = batch.deviations(self.problem.everywhere)
         deviations = usual if own is None else np.maximum(as_deviations("noise", own, len(batch.points)), least)
         values = np.clip(batch.values - self.setting.mean, -LARGEST, LARGEST)
-        return _Sample(points=batch.points, values=values, deviations=deviations)
+        return Sample(points=batch.points, values=values, deviations=deviations)
 
-    def _checked(self, sample: _Sample) -> RidgeBelief:
+    def _checked(self, sample: Sample) -> RidgeBelief:
         """With what the measurements so far, and the last of them each by itself, say against the assumptions."""
         found, intervals, bound = self.spectrum, self.free, self.setting.bound
         said = [
@@ -290,7 +288,7 @@ class RidgeBelief(CompleteBelief):
         found_wrong = tuple(each for each in said if each is not None)
         return replace(self, contradictions=found_wrong) if found_wrong else self
 
-    def _farthest(self, sample: _Sample) -> str:
+    def _farthest(self, sample: Sample) -> str:
         """The measurement that the ridge estimate explains least, in words."""
         if not len(sample.values):
             return "none of the last"
@@ -388,20 +386,3 @@ def _as_shares(given: Sequence[float]) -> tuple[float, float]:
     if not 0.0 < sum(shares) <= 1.0:
         raise InputError("Ridge.shares", repr(given), "give two shares of delta whose sum is at most 1")
     return shares[0], shares[1]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Sample:
-    """Measurements that just came."""
-
-    points: Indices
-    """(N,)"""
-    values: Array
-    """(N,) y - mean"""
-    deviations: Array
-    """(N,) sigma of each, positive."""
-
-    def at_points(self, n: int) -> tuple[Array, Array]:
-        """(n,) sums of 1 / sigma^2 and (n,) of y / sigma^2."""
-        weights = self.deviations**-2
-        return summed(self.points, weights, n), summed(self.points, weights * self.values, n)

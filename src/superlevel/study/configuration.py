@@ -91,10 +91,9 @@ def problem_of(
     if fit is not None:
         kernel, left = fit.kernel, ()
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
-    further = None if elsewhere is None or not len(elsewhere) else elsewhere
     shown = given.coordinates
     points = np.array(given.points if refined is None else [*given.points, *refined.tolist()])
-    domain = Domain(points, kernels.restore(kernel), names=shown.names, scales=shown.scales, elsewhere=further)
+    domain = Domain(points, kernels.restore(kernel), names=shown.names, scales=shown.scales, elsewhere=elsewhere)
     return Problem(domain, goal=goal_of(given), fit=left, transform=given.transform, **fields)
 
 
