@@ -245,11 +245,12 @@ def test_every_point_is_counted_once(goal: Levels, n: int, seed: int) -> None:
 
 
 def test_levels_that_six_digits_do_not_tell_apart_have_names_of_their_own() -> None:
-    goal = Levels([1_000_001, 1_000_002, 1_000_003])
-    assert goal.groups == ("below 1000001.0", "1000001.0 to 1000002.0", "1000002.0 to 1000003.0", "above 1000003.0")
+    goal = Levels([1_000_001.25, 1_000_001.375, 1_000_003])
+    between = "1000001.25 to 1000001.375"
+    assert goal.groups == ("below 1000001.25", between, "1000001.375 to 1000003.0", "above 1000003.0")
     labels = goal.signs(np.array([1_000_001.5, 1_000_002.5]))
     assert sum(goal.counts(labels).values()) == 2
-    assert Band(1_000_001, 1_000_002).question == "between 1000001.0 and 1000002.0"
+    assert Band(1_000_001, 1_000_002).question == "between 1000001 and 1000002"
 
 
 def test_a_summary_is_the_counts_in_words() -> None:

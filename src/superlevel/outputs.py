@@ -125,7 +125,7 @@ def _target(field: str, path: str | os.PathLike[str]) -> Path:
     if target.is_dir():
         raise InputError(field, repr(str(path)), "it cannot be written (it is a folder): name a file in it")
     if target.exists() and not target.is_file():
-        raise InputError(field, repr(str(path)), "it cannot be replaced (it is a device or a pipe): name a file")
+        raise InputError(field, repr(str(path)), "it cannot be written (it is a device or a pipe): name a file")
     if linked and folder not in target.parents:
         raise InputError(field, f"{str(path)!r}, which is a link to {str(target)!r}", "name that file itself")
     return target

@@ -469,7 +469,8 @@ class Proof(Intervals):
             return f"the labels are {sense}{wide}, if f is a draw from the kernel's Gaussian process, in Gaussian noise"
         limits = {"||f|| <= ": self.norm, f"|f - {self.mean:g}| <= ": self.bound, "h = ": self.h or None}
         given = [f"{limit}{value:g}" for limit, value in limits.items() if value is not None]
-        given += ["noise of that variance", "rounds drawn from their designs"] if name == "rips" else ["sub-Gaussian"]
+        rips = ["noise of the given variance", "rounds drawn from their designs"]
+        given += rips if name == "rips" else ["sub-Gaussian noise of the given sigma"]
         given += ["a ridge that hides less than a round resolves"] * (name == "rips" and self.norm is None)
         return f"all labels are right with probability {1 - self.delta:g}{wide}, given {', '.join(given)}"
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -127,6 +127,10 @@ class TransformedBelief:
     @property
     def sources(self) -> tuple[str, ...] | None:
         return self.inner.sources
+
+    @property
+    def hints(self) -> Mapping[str, Any]:
+        return self.inner.hints
 
     def relief(self, points: Indices) -> Array:
         return self.inner.relief(points)
