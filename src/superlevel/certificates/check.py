@@ -94,8 +94,8 @@ def kernel_of(x: Array, described: Any) -> Callable[[Array, Array], Array]:
         size = real(described["constant_value"])
         return lambda a, b: np.full(np.broadcast_shapes(a.shape, b.shape), size)
     nu: Any = "inf" if name == "RBF" else described.get("nu")
-    scaled = x / np.asarray(described["length_scale"], dtype=float)
     need(name in ("RBF", "Matern") and nu in ("inf", 0.5, 1.5, 2.5), f"this verifier does not know {name} with nu {nu}")
+    scaled = x / np.asarray(described["length_scale"], dtype=float)
     need(scaled.shape == x.shape and np.isfinite(scaled).all(), "the lengths of the kernel do not fit the points")
 
     def stationary(a: Array, b: Array) -> Array:

@@ -91,6 +91,25 @@ def test_what_is_odd_about_columns_and_rows_is_mentioned(terminal: Terminal) -> 
     assert "1 point with the coordinates of an earlier one" in shown
 
 
+def test_a_range_of_columns_is_all_of_them(terminal: Terminal) -> None:
+    header = ["compound", *(f"bit{j}" for j in range(12)), "pIC50"]
+    rows = [[f"C{k}", *(int(j == k) for j in range(12)), 6 + k] for k in range(12)]
+    formats.write(terminal.folder / "compounds.csv", formats.table_of(header, rows))
+    given = ("study", "create", "potency", "--points", "compounds.csv", "--id", "compound", "--threshold", 20)
+    ran = terminal(*given, "--noise", 1)
+    assert ran.code == 2
+    assert "as in --column 'bit0 to pIC50'" in ran.err
+    bits = ("--column", "bit0 to bit11")
+    assert terminal(*given, *bits, "--kernel", "Tanimoto()", "--noise", 1).code == 0
+    ran = terminal("study", "suggest", "potency", "-n", 2, "--csv", "plate.csv")
+    assert "more coordinates" not in ran.out
+    table = formats.read(terminal.folder / "plate.csv")
+    assert table.header[:3] == ("ticket", "compound", "value")
+    ran = terminal(*given[:2], "other", *given[3:], "--column", "bit0 to bit12", "--noise", 1)
+    assert ran.code == 2
+    assert "'bit0 to bit12'" in ran.err
+
+
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".xlsx", ".parquet"])
 def test_a_sheet_comes_back_in_the_format_in_which_it_went_out(terminal: Terminal, ending: str) -> None:
     rows = [[f"Ä{k}", 0.2 * k, 0.3 * (k % 4)] for k in range(12)]
