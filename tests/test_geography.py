@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.metrics.pairwise import haversine_distances
 
@@ -17,6 +18,7 @@ from superlevel import kernels, pilots
 from superlevel.averaging.metrics import constant, metrics
 from superlevel.errors import InputError
 from superlevel.geography import RADIUS, arc, cartesian, degrees, taken_for_a_plane
+from superlevel.report.drawing import draw
 
 angles = st.tuples(st.floats(-180, 180), st.floats(-90, 90))
 RNG = np.random.default_rng(0)
@@ -137,3 +139,19 @@ def test_degrees_that_are_taken_for_a_plane_are_mentioned(
     sentence = taken_for_a_plane(names, np.array(places))
     assert bool(sentence) is warned
     assert not warned or "as short as 50%" in sentence
+
+
+def test_a_map_in_degrees_has_the_shape_of_the_ground_and_a_bar_in_km() -> None:
+    grid = np.array([[east, north] for east in np.arange(0.0, 4.5, 0.5) for north in np.arange(59.0, 61.25, 0.25)])
+    problem = sl.Problem(sl.Domain(grid, RBF(100.0), geographic=True), goal=sl.Threshold(0.5), noise=0.1)
+    study = sl.Study.create("memory:", "north", problem)
+    campaign = study.campaign()
+    first, second = campaign.ground or (0.0, 0.0)
+    assert first == pytest.approx(
+        arc(np.linalg.norm(np.diff(cartesian(np.array([0.0, 1.0]), np.full(2, 60.0)), axis=0))), rel=1e-4
+    )
+    assert second == pytest.approx(111.2, rel=1e-3)
+    axes = draw(campaign).axes[0]
+    assert axes.get_aspect() == pytest.approx(2.0, rel=1e-3)  # 1 / cos 60
+    (bar,) = (each for each in axes.artists if isinstance(each, AnchoredSizeBar))
+    assert bar.txt_label.get_text() == "50 km"

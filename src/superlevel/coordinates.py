@@ -15,7 +15,7 @@ import numpy as np
 
 from superlevel.arrays import Array, Indices
 from superlevel.errors import InputError
-from superlevel.geography import AXES, cartesian, degrees
+from superlevel.geography import AXES, DEGREE, cartesian, degrees
 from superlevel.scales import Cell, Latitude, Longitude, Number, Scale
 
 
@@ -105,6 +105,15 @@ class Coordinates:
     def sample(self, shares: Array) -> Array:
         """(n, d) places, for shares (n, d)."""
         return np.column_stack([scale.sample(shares[:, j]) for j, scale in enumerate(self.scales)])
+
+    def ground(self, places: Array) -> tuple[float, float] | None:
+        """The km of one degree of each of two coordinates, in the middle of places (n, 2); None off the sphere."""
+        if self.sphere is None or len(self.names) != len(self.sphere):
+            return None
+        east, north = self.sphere
+        middle = np.radians((places[:, north].min() + places[:, north].max()) / 2)
+        lengths = {east: DEGREE * float(np.cos(middle)), north: DEGREE}
+        return lengths[0], lengths[1]
 
     def positions(self, places: Array) -> Array:
         """(n, d) where places (n, d) are along the axes of a picture."""

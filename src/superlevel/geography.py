@@ -16,6 +16,7 @@ import numpy as np
 from superlevel.arrays import Array
 
 RADIUS = 6371.0088  # km, mean radius of the Earth (Moritz 2000, J. Geodesy 74:128); an ellipsoid differs by 0.5 %
+DEGREE = RADIUS * np.pi / 180.0  # km of the surface, along a meridian
 AXES = ("sphere x", "sphere y", "sphere z")
 LONGITUDES = ("longitude", "lon", "long", "lng")
 LATITUDES = ("latitude", "lat")

@@ -138,6 +138,11 @@ class Campaign:
         return self.coordinates.positions(self.points)
 
     @cached_property
+    def ground(self) -> tuple[float, float] | None:
+        """The km of one degree of each coordinate of a map in degrees; None for any other."""
+        return self.coordinates.ground(self.points)
+
+    @cached_property
     def beside(self) -> Array | None:
         """(m, d) where the places elsewhere are along the axes of a picture."""
         return None if self.elsewhere is None else self.coordinates.positions(self.elsewhere.points)

@@ -77,6 +77,8 @@ class Plane:
     """Whether both coordinates have one scale."""
     tallness: float
     """Height of the plot over its width."""
+    stretch: float = 1.0
+    """How much longer a unit of the second coordinate is than one of the first, where both have one scale."""
 
     @property
     def limits(self) -> Array:
@@ -89,14 +91,19 @@ class Plane:
         return float(72 * width * (self.tallness / len(np.unique(self.cells, axis=0))) ** 0.5)
 
 
-def as_plane(points: Array) -> Plane:
-    """The cells of points (n, 2): those of the grid that they are on, or those around scattered points."""
-    extent = np.ptp(points, axis=0)
-    alike = bool(extent.min() > 0 and extent.max() <= ALIKE * extent.min())
+def as_plane(points: Array, ground: tuple[float, float] | None = None) -> Plane:
+    """The cells of points (n, 2): those of the grid that they are on, or those around scattered points.
+
+    ``ground`` has the lengths of one unit of each coordinate, where these differ.
+    """
+    extent, stretch = np.ptp(points, axis=0), 1.0 if ground is None else ground[1] / ground[0]
+    apart = extent * [1.0, stretch]
+    alike = bool(apart.min() > 0 and apart.max() <= ALIKE * apart.min())
     grid = as_grid(points)
     cells = around(points, extent, alike) if grid is None else grid.cells
     across, up = np.ptp(cells, axis=(0, 1)).tolist()
-    return Plane(grid=grid, cells=cells, alike=alike, tallness=up / across if alike else 0.78 if extent[1] > 0 else 0.3)
+    tallness = stretch * up / across if alike else 0.78 if extent[1] > 0 else 0.3
+    return Plane(grid=grid, cells=cells, alike=alike, tallness=tallness, stretch=stretch)
 
 
 def as_grid(points: Array) -> Grid | None:

@@ -58,7 +58,7 @@ def draw(campaign: Campaign) -> Figure:
 
 
 def _draw_map(campaign: Campaign) -> Figure:
-    plane = as_plane(campaign.positions)
+    plane = as_plane(campaign.positions, campaign.ground)
     figure = Figure(figsize=(WIDTH + 2.5, WIDTH * plane.tallness + 0.9), layout="constrained")
     axes = figure.subplots()
     fill(axes, plane.cells, shaded(campaign))
@@ -77,21 +77,25 @@ def _draw_map(campaign: Campaign) -> Figure:
     mark_axes((axes.xaxis, axes.yaxis), campaign)
     _finish(figure, campaign, handles)
     if plane.alike:
-        draw_scale(axes, plane, campaign.names)
-        fit(figure, [axes], plane.tallness)
+        draw_scale(axes, plane, campaign)
+        fit(figure, [axes], plane)
     return figure
 
 
-def draw_scale(axes: Axes, plane: Plane, names: Sequence[str]) -> None:
-    """A bar of a round length, above the map, with the unit that both coordinates have in their names."""
+def draw_scale(axes: Axes, plane: Plane, campaign: Campaign) -> None:
+    """A bar of a round length, above the map, with the unit that both coordinates have in their names; km for degrees.
+
+    A degree of longitude is as long as in the middle of the map.
+    """
     first, _ = plane.limits
-    length = round_length(0.25 * float(first[1] - first[0]))
-    units = {found[1] if (found := UNIT.search(name)) else "" for name in names}
+    unit_length = 1.0 if campaign.ground is None else campaign.ground[0]
+    length = round_length(0.25 * float(first[1] - first[0]) * unit_length)
+    units = {found[1] if (found := UNIT.search(name)) else "" for name in campaign.names}
     unit = units.pop() if len(units) == 1 else ""
-    label = as_line(f"{written(length)} {unit}".rstrip(), 20)
+    label = as_line(f"{written(length)} {unit if campaign.ground is None else 'km'}".rstrip(), 20)
     bar = AnchoredSizeBar(
         axes.transData,
-        length,
+        length / unit_length,
         label,
         "lower right",
         pad=0.2,
@@ -129,16 +133,16 @@ def frame_map(axes: Axes, plane: Plane, points: Array) -> None:
             axis.set_ticks(coordinate[:1])
 
 
-def fit(figure: Figure, panels: Sequence[Axes], tallness: float, *, rows: int = 1) -> None:
+def fit(figure: Figure, panels: Sequence[Axes], plane: Plane, *, rows: int = 1) -> None:
     """One scale for both coordinates, by the height of the figure; the panels are alike.
 
     An equal aspect alone lets labels run out of the figure where constrained layout has made the plot nearly fit.
     """
     figure.draw_without_rendering()
     width, height = figure.get_size_inches() * panels[0].get_position().size
-    figure.set_figheight(figure.get_figheight() + rows * (tallness * width - height))
+    figure.set_figheight(figure.get_figheight() + rows * (plane.tallness * width - height))
     for axes in panels:
-        axes.set_aspect("equal")
+        axes.set_aspect(plane.stretch)
 
 
 def _draw_levels(axes: Axes, grid: Grid, campaign: Campaign) -> tuple[float, ...]:

@@ -117,7 +117,7 @@ def draw_probabilities(campaign: Campaign) -> Figure:
 
 
 def _draw_maps(campaign: Campaign, panels: Sequence[_Panel]) -> Figure:
-    plane = as_plane(campaign.positions)
+    plane = as_plane(campaign.positions, campaign.ground)
     rows = math.ceil(len(panels) / ACROSS)
     columns = math.ceil(len(panels) / rows)
     width = WIDTHS[columns]
@@ -151,7 +151,7 @@ def _draw_maps(campaign: Campaign, panels: Sequence[_Panel]) -> Figure:
     handles = _map_handles(campaign, panels, plane, crossed=crossed)
     _finish(figure, campaign, panels, handles, columns=2 if columns == 1 else 4)
     if plane.alike:
-        fit(figure, maps, plane.tallness, rows=rows)
+        fit(figure, maps, plane, rows=rows)
     return figure
 
 
