@@ -147,9 +147,8 @@ def test_a_map_in_degrees_has_the_shape_of_the_ground_and_a_bar_in_km() -> None:
     study = sl.Study.create("memory:", "north", problem)
     campaign = study.campaign()
     first, second = campaign.ground or (0.0, 0.0)
-    assert first == pytest.approx(
-        arc(np.linalg.norm(np.diff(cartesian(np.array([0.0, 1.0]), np.full(2, 60.0)), axis=0))), rel=1e-4
-    )
+    chord = float(np.linalg.norm(np.diff(cartesian(np.array([0.0, 1.0]), np.full(2, 60.0)), axis=0)))
+    assert first == pytest.approx(float(arc(chord)), rel=1e-4)
     assert second == pytest.approx(111.2, rel=1e-3)
     axes = draw(campaign).axes[0]
     assert axes.get_aspect() == pytest.approx(2.0, rel=1e-3)  # 1 / cos 60
