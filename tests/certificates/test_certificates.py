@@ -248,7 +248,7 @@ def test_a_study_that_the_verifier_does_not_know_is_refused_with_a_sentence() ->
     domain = sl.Domain(places, RBF(0.3))
     logarithms = Study.create(Memory(), "sea", sl.Problem(domain, goal=goal, noise=0.1, transform="log"))
     beside = Study.create(Memory(), "sea", sl.Problem(domain, goal=goal, noise=0.1))
-    beside.tell([Result(at=[0.333], value=0.4)])
+    beside.tell([Result(at=(0.333,), value=0.4)])
     box = sl.Domain.box({"dose": sl.Log(0.01, 1.0)}, count=16, kernel=RBF(0.5))
     scaled = Study.create(Memory(), "sea", sl.Problem(box, goal=goal, noise=0.1))
     scaled.tell([Result(point=3, value=0.4)])
