@@ -367,7 +367,7 @@ class Choice:
 
 
 KINDS: Mapping[str, type[Any]] = {
-    kind.kind: kind for kind in (Number, Longitude, Latitude, Range, Integers, Log, Choice)
+    kind.kind: kind for kind in (Number, Range, Integers, Log, Choice, Longitude, Latitude)
 }
 
 
