@@ -247,7 +247,8 @@ def _layout(table: Table, coordinates: tuple[str, ...], id_name: str) -> _Layout
     known = (*COLUMNS, id_name.strip(), *(coordinates if set(coordinates) <= set(header) else ()))
     where = {column: place for place, column in enumerate(header)}
     places = {column: where[column] for column in known if column and column in where}
-    ignored = tuple(column for column in header if column and column not in (*places, COLUMN))
+    read = {*places, COLUMN}
+    ignored = tuple(column for column in header if column and column not in read)
     return _Layout(header=header, places=places, ignored=ignored)
 
 
