@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from superlevel import boxes, formats
 from superlevel.arrays import Array, Indices, Mask, as_matrix, as_names, frozen
+from superlevel.blocks import Blocks, blocks
 from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError
 from superlevel.formats.table import NUMBER_OR_BLANK
@@ -201,7 +202,8 @@ class Domain:
     def _with(self, **fields: Any) -> Self:
         """A copy with other fields, whose kernel is checked anew."""
         other = copy(self)
-        vars(other).pop("everywhere", None)  # which was computed from the fields before
+        for computed in ("everywhere", "blocks"):  # from the fields before
+            vars(other).pop(computed, None)
         for name, value in fields.items():
             object.__setattr__(other, name, value)
         check_kernel(other)
@@ -245,22 +247,25 @@ class Domain:
         """
         left = self._indices(rows)
         right = left if columns is None else self._indices(columns)
-        if self.kernel is None:
-            return self.points[left] @ self.points[right].T
-        if columns is None and len(np.unique(left)) == len(left):  # symmetric: scikit-learn computes half of it
-            return np.array(self.kernel(self.points[left]), dtype=np.float64)
-        block = np.array(self.kernel(self.points[left], self.points[right]), dtype=np.float64)
-        # scikit-learn's k(X, Y) has no WhiteKernel part even where X and Y share a row; only its k(X) and diag(X) have.
-        above, beside = np.nonzero(left[:, None] == right)
-        if above.size:  # not every kernel takes an empty set
-            block[above, beside] = self.kernel.diag(self.points[left[above]])
-        return block
+        if self.kernel is not None and columns is None and len(np.unique(left)) == len(left):
+            return np.array(self.kernel(self.points[left]), dtype=np.float64)  # scikit-learn computes half of it
+        return block(self.kernel, self.points[left], self.points[right], same(left, right))
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The points in blocks of near ones, for passes over all of them."""
+        return blocks(self.points, self.units)
 
     def diagonal(self) -> Array:
         """k(x, x) for every point (n,)."""
         if self.kernel is None:
             return np.asarray(np.square(self.points).sum(axis=1))
         return np.array(self.kernel.diag(self.points), dtype=np.float64)
+
+    def at(self, points: Indices) -> Array:
+        """k(x, x) (m,) of some points."""
+        chosen = self.points[points]
+        return np.asarray(np.square(chosen).sum(axis=1) if self.kernel is None else self.kernel.diag(chosen))
 
     def __len__(self) -> int:
         return self.n
@@ -281,6 +286,30 @@ class Domain:
         # An empty list becomes an array of floats, which cannot index.
         indices: Indices = np.arange(self.n)[picked if picked.size else picked.astype(np.int64)]
         return indices
+
+
+def block(kernel: Kernel | None, left: Array, right: Array, shared: tuple[Indices, Indices]) -> Array:
+    """(p, q) k between the rows of left (p, d) and of right (q, d), of which ``shared`` names pairs of the same point.
+
+    scikit-learn's k(X, Y) has no WhiteKernel part even where X and Y share a row; only its k(X) and diag(X) have.
+    """
+    if kernel is None:
+        return left @ right.T
+    found = np.array(kernel(left, right), dtype=np.float64)
+    above, beside = shared
+    if above.size:  # not every kernel takes an empty set
+        found[above, beside] = kernel.diag(left[above])
+    return found
+
+
+def same(left: Indices, right: Indices) -> tuple[Indices, Indices]:
+    """Every pair of positions, in left (p,) and in right (q,), that are of the same point."""
+    order = np.argsort(left, kind="stable")
+    first, end = (np.searchsorted(left[order], right, side=side) for side in ("left", "right"))
+    counts = end - first
+    beside = np.repeat(np.arange(len(right)), counts)
+    steps = np.arange(len(beside)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return order[np.repeat(first, counts) + steps], beside
 
 
 def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from superlevel.arrays import Array, Indices
 from superlevel.errors import InputError
 
 _CHECKED_POINTS = 200
+_COMPARED_POINTS = 20_000  # among which different ones are looked for
 _SMOOTH = 50.0  # a nu above which a Matern kernel is checked
 _NEAR = 0.5  # less than the correlation of any such kernel at its length, which is about 0.6
 _RTOL = 1e-8
@@ -86,8 +87,12 @@ def _check_roughness(kernel: Any) -> None:
 
 
 def _spread(points: Array) -> Indices:
-    """Indices of at most 200 different points, evenly spread over all different points in lexicographic order."""
-    different = np.unique(points, axis=0, return_index=True)[1]
+    """Indices of at most 200 different points, evenly spread over the different points in lexicographic order.
+
+    Of very many points some are looked at, because sorting all of them would take seconds.
+    """
+    some = np.linspace(0, len(points) - 1, min(len(points), _COMPARED_POINTS)).astype(np.int64)
+    different = some[np.unique(points[some], axis=0, return_index=True)[1]]
     count = min(different.size, _CHECKED_POINTS)
     return different[np.linspace(0, different.size - 1, count).astype(np.int64)]
 

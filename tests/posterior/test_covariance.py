@@ -13,15 +13,16 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 from superlevel.arrays import Array, Indices
 from superlevel.domain import Domain
 from superlevel.features import Features, embed
-from superlevel.posterior import GaussianPosterior, begin, covariance, downdated
+from superlevel.posterior import GaussianPosterior, begin, covariance, protocol
 from superlevel.posterior.covariance import FeaturePrior, InFeatures, prior
 from superlevel.posterior.downdated import Downdated
-from superlevel.posterior.protocol import Covariance
+from superlevel.posterior.protocol import Covariance, Told
 
 FORMS: dict[str, dict[str, Any]] = {
     "features": {"THIRD": 1, "ROOTS": 10**6},
     "stored": {"THIRD": 10**9},
     "computed": {"THIRD": 10**9, "STORED": 0},
+    "large": {"THIRD": 10**9, "STORED": 0, "LARGE": 0},
 }
 KERNELS = {
     "rbf": RBF(0.3),
@@ -36,6 +37,7 @@ KERNELS = {
 MANY = 5000
 SOME = 2 * int(8 * MANY**0.5)
 forms = pytest.mark.parametrize("form", FORMS)
+updated = pytest.mark.parametrize("form", [form for form in FORMS if form != "large"])  # in which errors can add up
 kernels = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 
 
@@ -65,7 +67,7 @@ def measured(form: str, where: Domain) -> tuple[Covariance, Array]:
     points = np.random.default_rng(1).permutation(where.n)[:30]
     variances = scale * np.random.default_rng(2).uniform(0.01, 0.1, size=30)
     with mock.patch.multiple(covariance, **FORMS[form]):
-        found = prior(where).after(np.zeros(where.n), np.zeros(where.n)).covariance
+        found = prior(where).after(Told(mean=0.0, weights=np.zeros(where.n), sums=np.zeros(where.n))).covariance
     for block in (slice(1), slice(1, 4), slice(4, 30)):
         found = found.measured(points[block], variances[block]).after
     return found, dense(where, points, variances)
@@ -130,7 +132,7 @@ def test_products_do_not_depend_on_how_many_covariances_are_held(form: str, bloc
     found, _ = measured(form, where)
     weights = np.arange(where.n, dtype=np.float64)
     expected = found.squares(weights), found.times(weights)
-    with mock.patch.object(downdated, "BLOCK", block):
+    with mock.patch.object(protocol, "HELD", block):
         np.testing.assert_allclose(found.squares(weights), expected[0], rtol=1e-12)
         np.testing.assert_allclose(found.times(weights), expected[1], rtol=0, atol=1e-11)
 
@@ -231,7 +233,7 @@ def corrupted(posterior: GaussianPosterior, by: float) -> GaussianPosterior:
     return replace(posterior, covariance=replace(found, blocks=(first + by * rng.normal(size=first.shape), *others)))
 
 
-@forms
+@updated
 def test_a_wrong_covariance_is_noticed_and_put_right(form: str) -> None:
     posterior = after_many(form, 100, noise=0.1, count=40)
     assert posterior.drift <= 1e-12
@@ -247,7 +249,7 @@ def test_a_wrong_covariance_is_noticed_and_put_right(form: str) -> None:
     assert gap(wrong, wrong.afresh()) <= 1e-12
 
 
-@forms
+@updated
 def test_without_a_look_at_the_drift_it_would_stay_wrong(form: str) -> None:
     wrong = corrupted(after_many(form, 100, noise=0.1, count=40), by=1e-6)
     rng = np.random.default_rng(5)

@@ -25,6 +25,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "features": {"THIRD": 1, "ROOTS": 10**6},
     "stored": {"THIRD": 10**9},
     "computed": {"THIRD": 10**9, "STORED": 0},
+    "large": {"THIRD": 10**9, "STORED": 0, "LARGE": 0},
 }
 forms = pytest.mark.parametrize("form", FORMS)
 
@@ -112,7 +113,7 @@ def test_all_forms_are_the_same(kernel: Any) -> None:
     points, values, noise = data(60, 150)
     starts = [*(begun(form, square(kernel)) for form in FORMS), begin(square(kernel), noise=0.1, form=by_rows)]
     found = [one_by_one(start, points, values, noise) for start in starts]
-    assert [start.covariance.at_hand for start in starts] == [True, True, False, False]
+    assert [start.covariance.at_hand for start in starts] == [True, True, False, False, False]
     assert max(gap(found[0], other) for other in found[1:]) <= 1e-10
     assert found[1].squares == pytest.approx(found[0].squares, rel=1e-9)
     assert found[2].excess == pytest.approx(found[0].excess, rel=1e-9)
@@ -362,7 +363,9 @@ def test_measuring_never_adds_variance_and_leaves_a_covariance(
     scale = float(posterior.variance.max())
     for block in blocks:
         before, posterior = posterior, posterior.told(block, np.ones(len(block)))
-        assert (posterior.variance <= before.variance).all()
+        # A large domain's variances are computed anew each time, and each time rounded anew.
+        rounding = 1e-14 * scale * (form == "large")
+        assert (posterior.variance <= before.variance + rounding).all()
         assert (posterior.variance >= 0).all()
         found = matrix(posterior)
         np.testing.assert_allclose(found, found.T, rtol=0, atol=1e-12 * scale)

@@ -12,6 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 import superlevel as sl
 from superlevel import design
 from superlevel.arrays import Array
+from superlevel.posterior.field import Held
 from superlevel.records import View
 from superlevel.rules import Rule
 from superlevel.rules.covariances import AverageCase, SampledWorst
@@ -119,7 +120,7 @@ def test_a_sample_of_many_points_is_the_same_sample_again(monkeypatch: pytest.Mo
 def test_where_nothing_is_left_to_learn_nothing_is_proved() -> None:
     rule, view = CASES["average"]
     found = proof(rule.choose(view))
-    known = replace(view.posterior, variance=np.zeros(N))
+    known = replace(view.posterior, field=Held(mean=view.posterior.mean, variance=np.zeros(N)))
     assert reviewed(rule, knowing(view, posterior=known), found) == (0.0, 0.0)
 
 

@@ -23,7 +23,9 @@ from superlevel.arrays import Array, Indices
 from superlevel.domain import Domain
 from superlevel.features import Features, embed
 from superlevel.posterior.downdated import Computed, Downdated, MatrixPrior, Stored
-from superlevel.posterior.protocol import EPS, Change, Fresh, Prior, noisy_factor, probe
+from superlevel.posterior.field import Held
+from superlevel.posterior.large import LARGE, ByData
+from superlevel.posterior.protocol import EPS, Fresh, Prior, RowChange, Told, noisy_factor, probe
 
 __all__ = ["Downdated", "FeaturePrior", "InFeatures", "by_rows", "prior"]
 
@@ -31,10 +33,14 @@ THIRD = 3  # features are cheaper while they are fewer than this part of the poi
 ROOTS = 8  # and than this many times sqrt(n), n r^2 against n^2 times the rows that are kept apart
 SOME, WORTHWHILE = 2, 4  # points that show whether features pay, for each of them; and how many times as many there are
 STORED = 6000  # points up to which all their covariances are stored: 0.3 GB
+ROOM = 2**25  # numbers that the features of a large domain may have: 0.25 GB
 
 
 def prior(domain: Domain) -> Prior:
-    """Features where they are few, a stored matrix where it is small enough, or else rows when they are needed."""
+    """Features where they are few, a stored matrix where it is small enough, or else rows when they are needed.
+
+    Of a large domain no rows are kept (`superlevel.posterior.large`).
+    """
     found = _exact_features(domain)
     if found is not None:
         return FeaturePrior(features=found)
@@ -45,12 +51,14 @@ def prior(domain: Domain) -> Prior:
 
 def by_rows(domain: Domain) -> Prior:
     """Rows of the kernel when they are needed: cheapest where a kernel serves for one batch only."""
-    return MatrixPrior(base=Computed(domain=domain))
+    return ByData(domain=domain) if domain.n > LARGE else MatrixPrior(base=Computed(domain=domain))
 
 
 def _exact_features(domain: Domain) -> Features | None:
     """Features that miss no more than rounding does, if they are few enough to pay."""
     limit = min(domain.n // THIRD, int(ROOTS * domain.n**0.5))
+    if domain.n > LARGE:
+        limit = min(limit, ROOM // domain.n)
     scale = float(domain.diagonal().max())
     if limit == 0 or scale == 0:
         return None
@@ -78,8 +86,8 @@ class FeaturePrior:
     def rank(self) -> int:
         return self.features.rank
 
-    def after(self, weights: Array, sums: Array) -> Fresh:
-        arms = self.features.array
+    def after(self, told: Told, /) -> Fresh:
+        arms, weights = self.features.array, told.weights
         support = np.flatnonzero(weights)
         precision = np.eye(arms.shape[1], order="F")
         if len(support):
@@ -87,8 +95,9 @@ class FeaturePrior:
         factor = linalg.cholesky(precision)
         whitened = linalg.whiten(factor, np.eye(len(precision)))
         found = InFeatures(arms=arms, inner=linalg.inner(whitened, whitened))
-        theta = linalg.cholesky_solve(factor, linalg.transposed_times(arms, sums))
-        return Fresh(covariance=found, shift=linalg.times(arms, theta))
+        theta = linalg.cholesky_solve(factor, linalg.transposed_times(arms, told.sums))
+        field = Held(mean=told.mean + linalg.times(arms, theta), variance=np.maximum(found.diagonal(), 0.0))
+        return Fresh(covariance=found, field=field)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -118,14 +127,14 @@ class InFeatures:
         products *= products
         return np.asarray(products.sum(axis=0))
 
-    def measured(self, points: Indices, variances: Array) -> Change:
+    def measured(self, points: Indices, variances: Array) -> RowChange:
         arms = self.arms[points]
         columns = linalg.inner(arms, self.inner)  # (m, r)
         factor = noisy_factor(linalg.inner(columns, arms), variances, linalg.squared_norms(arms))
         half = linalg.solve_lower(factor, columns)  # L^-1 Phi_X S
         rows = linalg.inner(half, self.arms)
         after = InFeatures(arms=self.arms, inner=self.inner - half.T @ half)
-        return Change(after=after, rows=rows, factor=factor)
+        return RowChange(after=after, rows=rows, factor=factor)
 
     def diagonal(self) -> Array:
         return _quadratic(self.arms, self.inner)

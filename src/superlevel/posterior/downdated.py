@@ -11,9 +11,9 @@ from scipy.linalg import blas
 from superlevel import linalg
 from superlevel.arrays import Array, Indices
 from superlevel.domain import Domain
-from superlevel.posterior.protocol import Change, Fresh, noisy_factor, probe
+from superlevel.posterior.field import Held
+from superlevel.posterior.protocol import Fresh, RowChange, Told, chunks, noisy_factor, probe
 
-BLOCK = 2**21  # covariances held at a time: 16 MB
 FOLD = 64  # rows that are kept apart before they are taken off a stored matrix
 
 
@@ -97,7 +97,7 @@ class Computed:
     def times(self, vector: Array) -> Array:
         """From the rows where the vector is not zero."""
         product = np.zeros(self.n)
-        for block in _blocks(np.flatnonzero(vector), self.n):
+        for block in chunks(np.flatnonzero(vector), self.n):
             product += linalg.transposed_times(self.rows(block), vector[block])
         return product
 
@@ -121,18 +121,19 @@ class MatrixPrior:
     def rank(self) -> int:
         return self.base.n
 
-    def after(self, weights: Array, sums: Array) -> Fresh:
+    def after(self, told: Told, /) -> Fresh:
         """K - K_X' C K_X and K_X' C (b / w)_X with C = (K_XX + diag(1 / w_X))^-1, X the measured points."""
-        support = np.flatnonzero(weights)
-        if not len(support):
-            return Fresh(Downdated(prior=self.base, base=self.base, blocks=()), shift=np.zeros(self.base.n))
-        columns = self.base.rows(support)
-        covariances = columns[:, support]
-        factor = noisy_factor(covariances, 1 / weights[support], np.diag(covariances))
-        rows = linalg.solve_lower(factor, columns)
-        means = linalg.solve_lower(factor, (sums[support] / weights[support])[:, None])[:, 0]
-        found = replace(self.base.less((rows,)), prior=self.base)
-        return Fresh(covariance=found, shift=linalg.transposed_times(rows, means))
+        support, shift = np.flatnonzero(told.weights), np.zeros(self.base.n)
+        found = Downdated(prior=self.base, base=self.base, blocks=())
+        if len(support):
+            columns, variances = self.base.rows(support), 1 / told.weights[support]
+            covariances = columns[:, support]
+            factor = noisy_factor(covariances, variances, np.diag(covariances))
+            rows = linalg.solve_lower(factor, columns)
+            means = linalg.solve_lower(factor, (told.sums[support] * variances)[:, None])[:, 0]
+            found = replace(self.base.less((rows,)), prior=self.base)
+            shift = linalg.transposed_times(rows, means)
+        return Fresh(found, Held(mean=told.mean + shift, variance=np.maximum(found.diagonal(), 0.0)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -158,17 +159,17 @@ class Downdated:
 
     def squares(self, weights: Array) -> Array:
         total = np.zeros(self.base.n)
-        for chosen in _blocks(np.flatnonzero(weights), self.base.n):
+        for chosen in chunks(np.flatnonzero(weights), self.base.n):
             products = self.columns(chosen)
             products *= products
             total += linalg.transposed_times(products, weights[chosen])
         return total
 
-    def measured(self, points: Indices, variances: Array) -> Change:
+    def measured(self, points: Indices, variances: Array) -> RowChange:
         columns = self.columns(points)
         factor = noisy_factor(columns[:, points], variances, self.prior.diagonal()[points])
         rows = linalg.solve_lower(factor, columns)
-        return Change(after=self._less(rows), rows=rows, factor=factor)
+        return RowChange(after=self._less(rows), rows=rows, factor=factor)
 
     def diagonal(self) -> Array:
         values = self.base.diagonal()
@@ -208,9 +209,3 @@ class Downdated:
             return replace(folded, prior=self.prior, blocks=self.blocks[:-1])
         # A block that came large, a whole campaign at once, stays apart: to fold it costs more than the few uses of it.
         return replace(self, blocks=(*self.blocks, rows))
-
-
-def _blocks(chosen: Indices, width: int) -> list[Indices]:
-    """The chosen points, as many at a time as a block may hold."""
-    step = max(1, BLOCK // width)
-    return [chosen[start : start + step] for start in range(0, len(chosen), step)]

@@ -27,7 +27,8 @@ from superlevel.arrays import Array, Indices, as_deviations, as_number, as_point
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.posterior.covariance import prior
-from superlevel.posterior.protocol import Covariance, Prior
+from superlevel.posterior.field import Field, Held, less
+from superlevel.posterior.protocol import Covariance, Prior, Told
 
 NUGGET = 1e-10  # of the largest k(x, x): the variance that a measurement without noise is taken to have
 CHECKED = 256  # points that are measured between two looks at the drift
@@ -39,10 +40,8 @@ WORSE = 10.0  # unless it was nearly as large when it was fresh
 class GaussianPosterior:
     """Mean, variance and covariance of f at every point. Nothing in it changes; `told` returns another one."""
 
-    mean: Array
-    """mu (n,)"""
-    variance: Array
-    """sigma^2 (n,), never negative."""
+    field: Field
+    """Mean and variance."""
     count: int
     """Measurements so far."""
     weights: Array
@@ -71,8 +70,18 @@ class GaussianPosterior:
     """The posterior that this one is a part of; None where it is of all places."""
 
     def __post_init__(self) -> None:
-        for array in (self.mean, self.variance, self.weights, self.sums):
-            frozen(array)
+        frozen(self.weights)
+        frozen(self.sums)
+
+    @property
+    def mean(self) -> Array:
+        """mu (n,)"""
+        return self.field.mean
+
+    @property
+    def variance(self) -> Array:
+        """sigma^2 (n,), never negative."""
+        return self.field.variance
 
     @property
     def everywhere(self) -> GaussianPosterior:
@@ -81,10 +90,15 @@ class GaussianPosterior:
 
     def within(self, n: int) -> GaussianPosterior:
         """The same of the first n points. It still takes measurements at all of them."""
-        if n == len(self.mean):
+        if n == self.n:
             return self
-        parts = {name: getattr(self, name)[:n] for name in ("mean", "variance", "weights", "sums", "noise")}
-        return replace(self, **parts, covariance=self.covariance.within(n), whole=self)
+        parts = {name: getattr(self, name)[:n] for name in ("weights", "sums", "noise")}
+        return replace(self, **parts, field=self.field.within(n), covariance=self.covariance.within(n), whole=self)
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.weights)
 
     @cached_property
     def deviation(self) -> Array:
@@ -113,7 +127,7 @@ class GaussianPosterior:
 
     def columns(self, points: ArrayLike) -> Array:
         """(m, n) covariances of these points with all points."""
-        return self.covariance.columns(as_points("points", points, count=len(self.mean)))
+        return self.covariance.columns(as_points("points", points, count=self.n))
 
     def told(
         self, points: ArrayLike, values: ArrayLike, *, noise: ArrayLike | None = None, in_turn: bool = False
@@ -125,8 +139,8 @@ class GaussianPosterior:
         of before each: a block that holds a whole campaign would otherwise be compared with the prior only.
         """
         if self.whole is not None:
-            return self.whole.told(points, values, noise=noise, in_turn=in_turn).within(len(self.mean))
-        places = as_points("points", points, count=len(self.mean))
+            return self.whole.told(points, values, noise=noise, in_turn=in_turn).within(self.n)
+        places = as_points("points", points, count=self.n)
         measured = as_vector("values", values, length=len(places))
         if not len(places):
             return self
@@ -137,16 +151,21 @@ class GaussianPosterior:
             weights = np.bincount(which, weights=weights).astype(np.float64)
             sums = np.bincount(which, weights=sums).astype(np.float64)
         change = self.covariance.measured(distinct, 1 / weights)
-        errors = sums / weights - (self.mean[distinct] - self.origin.mean)
-        expected = self.variance[distinct] + 1 / weights
+        predicted, variances = self.field.at(distinct)
+        errors = sums / weights - (predicted - self.origin.mean)
+        expected = variances + 1 / weights
         whitened = linalg.solve_lower(change.factor, errors[:, None])[:, 0]
-        found = replace(
-            self,
-            mean=self.mean + linalg.transposed_times(change.rows, whitened),
-            variance=_less(self.variance, change.rows),
-            count=self.count + len(places),
+        together = Told(
+            mean=self.origin.mean,
             weights=_added(self.weights, distinct, weights),
             sums=_added(self.sums, distinct, sums),
+        )
+        found = replace(
+            self,
+            field=change.field(self.field, whitened, together),
+            count=self.count + len(places),
+            weights=together.weights,
+            sums=together.sums,
             covariance=change.after,
             unchecked=self.unchecked + len(distinct),
             terms=self.terms + len(distinct),
@@ -160,27 +179,28 @@ class GaussianPosterior:
 
         The mean stays, and so do the data: the answer is for planning only.
         """
-        places = as_points("points", points, count=len(self.mean))
+        places = as_points("points", points, count=self.n)
         if not len(places):
-            return Planned(after=self, points=places, rows=np.empty((0, len(self.mean))))
+            return Planned(after=self, points=places, rows=np.empty((0, self.n)))
         distinct, variances = places.copy(), self.noise[places]  # a copy, as it is handed out and the caller's is not
         if len(places) > 1:  # sorting costs as much as conditioning on one point
             distinct, counts = np.unique(places, return_counts=True)
             variances = self.noise[distinct] / counts
         change = self.covariance.measured(distinct, variances)
-        after = replace(self, variance=_less(self.variance, change.rows), covariance=change.after)
+        field = Held(mean=self.mean, variance=less(self.variance, change.rows))
+        after = replace(self, field=field, covariance=change.after)
         return Planned(after=after, points=frozen(distinct), rows=frozen(change.rows))
 
     def afresh(self) -> GaussianPosterior:
         """The same from the data, without any update."""
         if self.whole is not None:
-            return self.whole.afresh().within(len(self.mean))
-        covariance, shift = self.origin.prior.after(self.weights, self.sums)
+            return self.whole.afresh().within(self.n)
+        told = Told(mean=self.origin.mean, weights=self.weights, sums=self.sums)
+        covariance, field = self.origin.prior.after(told)
         return replace(
             self,
             covariance=covariance,
-            mean=self.origin.mean + shift,
-            variance=np.maximum(covariance.diagonal(), 0.0),
+            field=field,
             unchecked=0,
             floor=covariance.drift(self.weights),
         )
@@ -211,7 +231,7 @@ class GaussianPosterior:
 
     def __repr__(self) -> str:
         points = int(np.count_nonzero(self.weights))
-        return f"GaussianPosterior({self.count:,} measurements at {points} of {len(self.mean)} points)"
+        return f"GaussianPosterior({self.count:,} measurements at {points} of {self.n} points)"
 
 
 class Planned(NamedTuple):
@@ -263,12 +283,11 @@ def begin(
     deviations = as_deviations("noise", noise, domain.n)
     empty = np.zeros(domain.n)
     return GaussianPosterior(
-        mean=np.full(domain.n, origin.mean),
-        variance=diagonal,
+        field=Held(mean=np.full(domain.n, origin.mean), variance=diagonal),
         count=0,
         weights=empty,
         sums=empty,
-        covariance=origin.prior.after(empty, empty).covariance,
+        covariance=origin.prior.after(Told(mean=origin.mean, weights=empty, sums=empty)).covariance,
         noise=frozen(origin.raised(np.full(domain.n, np.square(deviations)))),
         origin=origin,
         terms=0,
@@ -283,11 +302,6 @@ def begin(
 def _in_turn(factor: Array, whitened: Array) -> float:
     """Row i of L^-1 errors is the error of the i-th prediction given those before it, in units of its deviation."""
     return float((np.diag(factor) ** 2 * (whitened**2 - 1)).sum())
-
-
-def _less(variance: Array, rows: Array) -> Array:
-    squares = rows[0] ** 2 if len(rows) == 1 else np.einsum("ij,ij->j", rows, rows)
-    return np.asarray(np.maximum(variance - squares, 0.0))
 
 
 def _added(values: Array, at: Indices, more: Array) -> Array:

@@ -2,25 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from superlevel import linalg
 from superlevel.arrays import Array, Indices
+from superlevel.posterior.field import Field, Held, less
 
 EPS = float(np.finfo(float).eps)
+HELD = 2**21  # covariances held at a time: 16 MB
 ROUNDING = 8  # of m eps k(x, x): the least noise of m measurements that leaves a factor
 
 
-class Change(NamedTuple):
+class Change(Protocol):
     """What measuring some points does to the covariance."""
+
+    @property
+    def after(self) -> Covariance: ...
+    @property
+    def factor(self) -> Array:
+        """L (m, m)"""
+        ...
+
+    @property
+    def rows(self) -> Array:
+        """R (m, n): the variance of every point falls by its column's sum of squares."""
+        ...
+
+    def field(self, before: Field, whitened: Array, told: Told, /) -> Field:
+        """Mean and variance after it, for the whitened errors L^-1 (y - mu_X) (m,) of the predictions before."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Told:
+    """What was measured, all together."""
+
+    mean: float
+    """Of f before the first measurement."""
+    weights: Array
+    """w (n,)"""
+    sums: Array
+    """b (n,)"""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowChange:
+    """A change whose rows are there."""
 
     after: Covariance
     rows: Array
-    """R (m, n): the variance of every point falls by its column's sum of squares."""
     factor: Array
-    """L (m, m)"""
+
+    def field(self, before: Field, whitened: Array, _told: Told, /) -> Field:
+        shift = linalg.transposed_times(self.rows, whitened)
+        return Held(mean=before.mean + shift, variance=less(before.variance, self.rows))
 
 
 class Fresh(NamedTuple):
@@ -28,8 +66,8 @@ class Fresh(NamedTuple):
 
     covariance: Covariance
     """Sigma."""
-    shift: Array
-    """Sigma b (n,), from the data: b is large where Sigma is small, and their product would lose digits."""
+    field: Field
+    """Mean and variance, from the data: b is large where Sigma is small, and their product would lose digits."""
 
 
 class Covariance(Protocol):
@@ -77,8 +115,8 @@ class Covariance(Protocol):
 class Prior(Protocol):
     """K, and the covariance that a given weight of measurements leaves of it."""
 
-    def after(self, weights: Array, sums: Array) -> Fresh:
-        """Sigma = (K^-1 + diag(weights))^-1 and Sigma sums; weights (n,) are sums of 1 / variance."""
+    def after(self, told: Told, /) -> Fresh:
+        """Sigma = (K^-1 + diag(w))^-1 and mean + Sigma b."""
         ...
 
     @property
@@ -104,3 +142,9 @@ def noisy_factor(covariances: Array, variances: Array, before: Array) -> Array:
 def probe(count: int) -> Array:
     """The fixed random vector (count,) that looks at the drift."""
     return np.random.default_rng(0).standard_normal(count)
+
+
+def chunks(chosen: Indices, width: int) -> list[Indices]:
+    """The chosen points, as many at a time as rows of this width may be held."""
+    step = max(1, HELD // width)
+    return [chosen[start : start + step] for start in range(0, len(chosen), step)]

@@ -1,0 +1,70 @@
+"""Points that are near each other, in blocks of about a thousand: the leaves of a k-d tree.
+
+n      points (n, d)
+b      blocks; block k has the points ``order[starts[k]:starts[k + 1]]``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from superlevel.arrays import Array, Indices, frozen
+
+SIZE = 1024  # points of a block at most: a triangular solve with so many columns is as fast as with more
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Blocks:
+    """Every point is in one block."""
+
+    order: Indices
+    """(n,) the points, those of one block after those of another."""
+    starts: Indices
+    """(b + 1,) where each block begins, and n."""
+    corners: Indices
+    """(b, 2 d + 1) points that stand for a block: the least and the greatest of each coordinate, and a middle one."""
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __iter__(self) -> Iterator[Indices]:
+        """The points of each block."""
+        return (self.order[start:end] for start, end in zip(self.starts[:-1], self.starts[1:], strict=True))
+
+
+def blocks(points: Array, units: Indices) -> Blocks:
+    """Blocks of points (n, d); coordinates with the same number in ``units`` (d,) are of one unit."""
+    ranges = np.ptp(points, axis=0)
+    largest = np.zeros(units.max() + 1)
+    np.maximum.at(largest, units, ranges)
+    extent = largest[units]
+    scaled = (points - points.min(axis=0)) / np.where(extent > 0, extent, 1.0)
+    # Splitting in the middle of a range, and not at the median, takes a third of the time.
+    tree = cKDTree(scaled, leafsize=SIZE, balanced_tree=False, compact_nodes=False)
+    starts = sorted(_leaves(tree))
+    order = np.asarray(tree.indices, dtype=np.int64)
+    ends = [*starts[1:], len(order)]
+    corners = [_corners(scaled, order[start:end]) for start, end in zip(starts, ends, strict=True)]
+    return Blocks(order=frozen(order), starts=frozen(np.array([*starts, len(order)])), corners=frozen(np.array(corners)))
+
+
+def _leaves(tree: cKDTree) -> Iterator[int]:
+    """Where each leaf begins in the tree's order."""
+    left = [tree.tree]
+    while left:
+        node = left.pop()
+        if node.lesser is None:
+            yield int(node.start_idx)
+        else:
+            left += [node.lesser, node.greater]
+
+
+def _corners(scaled: Array, members: Indices) -> Indices:
+    own = scaled[members]
+    middle = np.square(own - own.mean(axis=0)).sum(axis=1).argmin()
+    chosen: Indices = members[np.concatenate([own.argmin(axis=0), own.argmax(axis=0), [middle]])]
+    return chosen

@@ -1,0 +1,56 @@
+"""Mean and variance of f at every point: held, or computed when somebody looks (`superlevel.posterior.large`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from superlevel.arrays import Array, Indices, frozen
+
+
+class Field(Protocol):
+    """What a posterior says of each point by itself."""
+
+    @property
+    def mean(self) -> Array:
+        """mu (n,)"""
+        ...
+
+    @property
+    def variance(self) -> Array:
+        """sigma^2 (n,), never negative."""
+        ...
+
+    def at(self, points: Indices, /) -> tuple[Array, Array]:
+        """Mean and variance (m,) of some points."""
+        ...
+
+    def within(self, n: int, /) -> Field:
+        """The same of the first n points."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Held:
+    """Two arrays."""
+
+    mean: Array
+    variance: Array
+
+    def __post_init__(self) -> None:
+        frozen(self.mean)
+        frozen(self.variance)
+
+    def at(self, points: Indices, /) -> tuple[Array, Array]:
+        return self.mean[points], self.variance[points]
+
+    def within(self, n: int, /) -> Held:
+        return Held(mean=self.mean[:n], variance=self.variance[:n])
+
+
+def less(variance: Array, rows: Array) -> Array:
+    """Variances (n,) without the squares of rows (m, n)."""
+    squares = rows[0] ** 2 if len(rows) == 1 else np.einsum("ij,ij->j", rows, rows)
+    return np.asarray(np.maximum(variance - squares, 0.0))
