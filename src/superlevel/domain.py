@@ -199,6 +199,12 @@ class Domain:
         coordinates.check("elsewhere", self.elsewhere)
         return self._with(coordinates=coordinates, points=frozen(coordinates.forward(self.places)))
 
+    def among(self, points: Indices) -> Self:
+        """Some of the points (m,), without names and without places elsewhere."""
+        nowhere = frozen(self.elsewhere[:0])
+        chosen = {"points": frozen(self.points[points]), "places": frozen(self.places[points])}
+        return self._with(**chosen, elsewhere=nowhere, ids=())
+
     def _with(self, **fields: Any) -> Self:
         """A copy with other fields, whose kernel is checked anew."""
         other = copy(self)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from superlevel.arrays import Array
+from superlevel.arrays import Array, Indices
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.fields import FIELDS
@@ -105,6 +105,11 @@ class Problem:
         noise, cost = (_extended(values, further) for values in (self.noise, self.cost))
         return replace(self, domain=self.domain.everywhere, noise=noise, cost=cost)
 
+    def among(self, points: Indices) -> Problem:
+        """The problem of some of the points (m,)."""
+        noise, cost = (_chosen(values, points) for values in (self.noise, self.cost))
+        return replace(self, domain=self.domain.among(points), noise=noise, cost=cost)
+
     @property
     def limited(self) -> bool:
         """Whether enough is given to limit f: a norm, or a bound where f is in the span of the features up to h.
@@ -127,6 +132,11 @@ class Problem:
     def deviations(self) -> Array:
         """(n,) the standard deviation of one measurement at each point."""
         return np.broadcast_to(np.asarray(self.known_noise, dtype=np.float64), self.domain.n)
+
+
+def _chosen(values: Any, points: Indices) -> Any:
+    """One number as it is, and of (n,) numbers those of some points."""
+    return values[points] if isinstance(values, np.ndarray) else values
 
 
 def _extended(values: Any, further: int) -> Any:

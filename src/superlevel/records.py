@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Protocol
@@ -152,6 +152,10 @@ class GaussianModel(Protocol):
     @property
     def width(self) -> float:
         """beta^1/2: how many deviations a half-width has."""
+        ...
+
+    def among(self, points: Indices, /) -> Belief:
+        """What all measurements say of some of the points (m,), ascending."""
         ...
 
     def ends(self, planned: GaussianPosterior, /) -> Bounds:
@@ -368,6 +372,8 @@ class View:
     """A design to start from."""
     sizes: Sizes
     seed: int
+    standing: Array | float = 1.0
+    """(n,) how many points each stands for in a sum over points: one, unless a sample stands for all."""
 
     @property
     def problem(self) -> Problem:
@@ -397,6 +403,19 @@ class View:
     def planned(self) -> GaussianPosterior:
         """The posterior, with the pending points as if they had been measured."""
         return self.posterior.planned(self.pending).after
+
+    def among(self, points: Indices, standing: Array) -> View:
+        """The view of some of the points (m,), ascending, with all that are pending or failed among them."""
+        reading = Reading(labels=self.reading.labels[..., points], undecided=self.reading.undecided[points])
+        return replace(
+            self,
+            reading=reading,
+            belief=self.belief.model.among(points),
+            pending=np.searchsorted(points, self.pending),
+            failed=np.searchsorted(points, self.failed),
+            start=None,
+            standing=standing,
+        )
 
     @cached_property
     def begun(self) -> Indices:

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
-from superlevel import blocks
+from superlevel import blocks, passes
 from superlevel.arrays import Array
 from superlevel.domain import Domain
 from superlevel.posterior import GaussianPosterior, begin, covariance, large
+from superlevel.posterior.large import Passed
 
 KERNELS = {
     "matern": 2.0 * Matern(0.1, nu=1.5),
@@ -58,6 +59,11 @@ def dense(posterior: GaussianPosterior, domain: Domain) -> tuple[Array, Array]:
     return mean, np.diag(everything) - np.einsum("ij,ij->j", gains, everything[points])
 
 
+def passed(posterior: GaussianPosterior) -> Passed:
+    assert isinstance(posterior.field, Passed)
+    return posterior.field
+
+
 kernels = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 
 
@@ -65,7 +71,7 @@ kernels = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys()
 def test_a_pass_over_all_measurements_is_the_dense_posterior(kernel: Any) -> None:
     found = measured(kernel)
     mean, variance = dense(found, square(kernel))
-    assert found.field.is_exact
+    assert passed(found).is_exact
     np.testing.assert_allclose(found.mean, mean, rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.variance, variance, rtol=0, atol=1e-9)
 
@@ -77,7 +83,7 @@ def test_few_points_are_predicted_from_all_measurements_without_a_pass(
     monkeypatch.setattr(large, "WORK", 0)
     found, some = measured(kernel), np.array([7, 0, 1599, 800])
     mean, variance = dense(found, square(kernel))
-    monkeypatch.setattr(large.passes, "over", None)  # nobody calls it
+    monkeypatch.setattr(passes, "over", None)  # nobody calls it
     for got, exact in zip(found.field.at(some), (mean, variance), strict=True):
         np.testing.assert_allclose(got, exact[some], rtol=0, atol=1e-9)
 
@@ -88,7 +94,7 @@ def test_fewer_measurements_never_make_an_interval_narrower(kernel: Any, monkeyp
     mean, variance = exact.mean, exact.variance
     monkeypatch.setattr(large, "WORK", 0)
     local = measured(kernel)
-    assert local.field.neighbours == 40
+    assert passed(local).neighbours == 40
     ratio = np.sqrt(local.variance / variance)
     assert ratio.min() >= 1 - 1e-9
     assert np.median(ratio) <= 1.02
@@ -99,8 +105,9 @@ def test_a_block_takes_the_measurements_that_tell_most_of_it(monkeypatch: pytest
     monkeypatch.setattr(large, "WORK", 0)
     monkeypatch.setattr(large, "FEWEST", 5)
     found = measured(Matern(0.1, nu=1.5))
-    data, places = found.field.given.points, found.covariance.domain.points
-    for cells, near in zip(found.covariance.domain.blocks, found.field._near(), strict=True):
+    given = passed(found).given
+    data, places = given.points, given.domain.points
+    for cells, near in zip(given.domain.blocks, passed(found)._near(), strict=True):
         assert len(near) == 5
         gaps = np.linalg.norm(places[data][:, None] - places[cells][None], axis=2).min(axis=1)
         precise = np.isin(np.arange(len(data)), near)

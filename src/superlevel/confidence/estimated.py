@@ -368,6 +368,7 @@ class Estimated:
 
     given_only: ClassVar[bool] = False
     in_rounds: ClassVar[bool] = False
+    gaussian: ClassVar[bool] = True
     permanent: ClassVar[bool] = False
     ordered: ClassVar[bool] = True
     """Which results a plan had forecast depends on how they were grouped."""

@@ -63,15 +63,15 @@ class Constant:
     """The same beta^1/2 at all times, and h for what the kernel does not explain at the point itself."""
 
     value: float
-    misspecification: float = 0.0
-    """h"""
+    misspecification: float | Array = 0.0
+    """h, one number or (n,)"""
 
     hints: ClassVar[Mapping[str, Any]] = {}
 
     def at(self, _posterior: GaussianPosterior, /) -> float:
         return self.value
 
-    def extra(self, _posterior: GaussianPosterior, /) -> float:
+    def extra(self, _posterior: GaussianPosterior, /) -> float | Array:
         return self.misspecification
 
 
@@ -161,6 +161,19 @@ class GaussianBelief(CompleteBelief):
     def width(self) -> float:
         """beta^1/2 now."""
         return self.widths.at(self.posterior)
+
+    def among(self, points: Indices, /) -> Self:
+        extra = np.broadcast_to(self.widths.extra(self.posterior), self.problem.domain.n)
+        before = self.narrowest
+        return replace(
+            self,
+            problem=self.problem.among(points),
+            posterior=self.posterior.among(points),
+            widths=Constant(value=self.width, misspecification=extra[points]),
+            counts=frozen(self.counts[points]),
+            narrowest=None if before is None else Bounds(lower=before.lower[points], upper=before.upper[points]),
+            disjoint=(),
+        )
 
     def values(self, goal: Goal) -> Array:
         return goal.combine(self.posterior.mean)
@@ -265,6 +278,7 @@ class OnPosterior(ABC):
     uses: ClassVar[frozenset[str]] = frozenset({"noise", "mean", "misspecification", "tolerance", "ridge", "cost"})
     given_only: ClassVar[bool] = False
     in_rounds: ClassVar[bool] = False
+    gaussian: ClassVar[bool] = True
     permanent: ClassVar[bool] = False
     budget: ClassVar[int] = BUDGET
 

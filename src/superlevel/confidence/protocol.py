@@ -76,6 +76,11 @@ class Confidence(Protocol[B]):
         ...
 
     @property
+    def gaussian(self) -> bool:
+        """Whether its beliefs have a Gaussian posterior."""
+        ...
+
+    @property
     def permanent(self) -> bool:
         """Whether labels stay once they are given, unless the method is told otherwise."""
         ...

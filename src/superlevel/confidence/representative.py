@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from superlevel.arrays import Array
+from superlevel.arrays import Array, Indices
 from superlevel.confidence.posterior import GaussianBelief
 
 
@@ -28,6 +29,10 @@ class Representative(GaussianBelief):
     @property
     def spread(self) -> Array:
         return self.together[1]
+
+    def among(self, points: Indices, /) -> Self:
+        mean, deviation = self.together
+        return replace(super().among(points), together=(mean[points], deviation[points]))
 
     @property
     def rough(self) -> Array:

@@ -316,6 +316,7 @@ class Ridge:
     )
     given_only: ClassVar[bool] = True
     in_rounds: ClassVar[bool] = False
+    gaussian: ClassVar[bool] = False
     permanent: ClassVar[bool] = False
     budget: ClassVar[int] = BUDGET
 

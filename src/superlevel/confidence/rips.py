@@ -180,6 +180,7 @@ class Rips:
     )
     given_only: ClassVar[bool] = True
     in_rounds: ClassVar[bool] = True
+    gaussian: ClassVar[bool] = False
     permanent: ClassVar[bool] = True
     budget: ClassVar[int] = BUDGET
     ordered: ClassVar[bool] = True

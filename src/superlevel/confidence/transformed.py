@@ -175,6 +175,10 @@ class Transformed:
         return self.inner.in_rounds
 
     @property
+    def gaussian(self) -> bool:
+        return self.inner.gaussian
+
+    @property
     def permanent(self) -> bool:
         return self.inner.permanent
 

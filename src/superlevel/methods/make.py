@@ -20,8 +20,10 @@ from superlevel.errors import InputError, NotInstalledError
 from superlevel.methods.loop import Method
 from superlevel.methods.table import CONFIDENCES, GUARANTEED, Pairing, Row, row_of
 from superlevel.one_thread import one_thread
+from superlevel.posterior.large import LARGE
 from superlevel.problem import Problem
 from superlevel.rules.checked import Checked
+from superlevel.rules.narrowed import Narrowed
 from superlevel.rules.pilot import Piloted
 from superlevel.rules.protocol import Rule
 from superlevel.transforms import IDENTITY
@@ -74,6 +76,8 @@ def make(
         _check_pairs(used, problem, chosen)
     where = as_rule(rule_for(objective, rule, pairing, used), pairing, used)
     where.check(posed, posed.goal if problem.scale is not IDENTITY else goal)
+    if problem.domain.n > LARGE and chosen.gaussian and where.compares:
+        where = Narrowed(where)
     size = row.batch if batch is None else as_count("batch", batch)
     if problem.fit:
         where = Piloted(Checked(where) if "kernel" in problem.fit else where)

@@ -142,6 +142,9 @@ class InFeatures:
     def within(self, n: int) -> InFeatures:
         return InFeatures(arms=self.arms[:n], inner=self.inner)
 
+    def among(self, points: Indices) -> InFeatures:
+        return InFeatures(arms=self.arms[points], inner=self.inner)
+
     def drift(self, weights: Array) -> float:
         """S (I + Phi' diag(w) Phi) = I"""
         vector = probe(len(self.inner))

@@ -181,6 +181,9 @@ class Downdated:
         blocks = tuple(np.ascontiguousarray(block[:, :n]) for block in self.blocks)
         return Downdated(prior=self.prior.within(n), base=self.base.within(n), blocks=blocks)
 
+    def among(self, points: Indices) -> Downdated:
+        return stored(np.ascontiguousarray(self.columns(points)[:, points]))
+
     def drift(self, weights: Array) -> float:
         """(I + K diag(w)) Sigma = K, on a probe where something was measured, where nothing else adds to the cost."""
         support = np.flatnonzero(weights)
@@ -209,3 +212,9 @@ class Downdated:
             return replace(folded, prior=self.prior, blocks=self.blocks[:-1])
         # A block that came large, a whole campaign at once, stays apart: to fold it costs more than the few uses of it.
         return replace(self, blocks=(*self.blocks, rows))
+
+
+def stored(matrix: Array) -> Downdated:
+    """A covariance (n, n), row-major, of which nothing was taken off."""
+    base = Stored(matrix=matrix)
+    return Downdated(prior=base, base=base, blocks=())

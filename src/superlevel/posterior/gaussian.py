@@ -95,6 +95,13 @@ class GaussianPosterior:
         parts = {name: getattr(self, name)[:n] for name in ("weights", "sums", "noise")}
         return replace(self, **parts, field=self.field.within(n), covariance=self.covariance.within(n), whole=self)
 
+    def among(self, points: Indices) -> GaussianPosterior:
+        """The same of some of the points (m,), for planning: it takes no measurements."""
+        mean, variance = self.field.at(points)
+        parts = {name: getattr(self, name)[points] for name in ("weights", "sums", "noise")}
+        covariance = self.covariance.among(points)
+        return replace(self, **parts, field=Held(mean=mean, variance=variance), covariance=covariance, whole=None)
+
     @property
     def n(self) -> int:
         """Number of points."""

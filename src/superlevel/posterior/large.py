@@ -27,6 +27,7 @@ from superlevel import linalg, passes
 from superlevel.arrays import Array, Indices, frozen
 from superlevel.domain import Domain, block, same
 from superlevel.one_thread import one_thread
+from superlevel.posterior.downdated import Downdated, stored
 from superlevel.posterior.field import Field
 from superlevel.posterior.protocol import Fresh, Told, chunks, noisy_factor
 
@@ -140,6 +141,9 @@ class Conditioned:
 
     def within(self, n: int) -> Conditioned:
         return replace(self, first=n)
+
+    def among(self, points: Indices) -> Downdated:
+        return stored(np.ascontiguousarray(self.between(points, points)))
 
     def drift(self, _weights: Array) -> float:
         """None: nothing is updated."""

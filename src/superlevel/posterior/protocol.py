@@ -97,6 +97,10 @@ class Covariance(Protocol):
         """Of the first n points among themselves."""
         ...
 
+    def among(self, points: Indices) -> Covariance:
+        """Of some points (m,) among themselves, all of them stored."""
+        ...
+
     def drift(self, weights: Array) -> float:
         """How far Sigma is from (K^-1 + diag(weights))^-1, relative to K, seen through one fixed random vector."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from superlevel.rules.protocol import Rule
 @dataclass(frozen=True)
 class Chance(Rule):
     """Uniformly at random, with repeats."""
+
+    compares: ClassVar[bool] = False
 
     def choose(self, view: View) -> Choice:
         weights = np.full(view.n, 1 / view.n)

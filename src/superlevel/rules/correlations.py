@@ -58,11 +58,12 @@ def distances(posterior: GaussianPosterior, level: float) -> Array:
 
 def targets(view: View, sizes: Array, pairs: int = SAMPLED) -> Targets:
     """All points that contribute, or a sample in proportion to the most (n,) that each can contribute."""
+    standing = np.broadcast_to(view.standing, sizes.shape)
     chosen = np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())
     if len(chosen) * len(sizes) <= pairs:
-        return Targets(points=chosen, shares=np.ones(len(chosen)))
-    chosen, shares = sampled(sizes, max(1, pairs // len(sizes)), view.rng(SAMPLING))
-    return Targets(points=chosen, shares=shares)
+        return Targets(points=chosen, shares=standing[chosen])
+    chosen, shares = sampled(sizes * standing, max(1, pairs // len(sizes)), view.rng(SAMPLING))
+    return Targets(points=chosen, shares=shares * standing[chosen])
 
 
 class LabelGain(ABC):

@@ -64,6 +64,7 @@ class AverageCase(DesignRule):
         best = int(np.argmin(noise) if differing is None else np.argmax(differing.roots))
         posterior, ridge = view.planned, float(noise[best]) / view.samples()
         mixture, _ = Mislabelled().at(view)
+        mixture = mixture * view.standing
         if not (mixture * posterior.variance).any():
             return None
         chosen = np.arange(len(mixture))

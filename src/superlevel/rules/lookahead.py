@@ -38,14 +38,15 @@ class Rmile:
     def begin(self, view: View) -> _Gain:
         posterior, (level,) = view.posterior, view.goal.levels
         scale = float(posterior.deviation.max()) or 1.0
-        width, factors = view.belief.model.width, np.ones(len(posterior.mean))
-        whole = _Gain(level=level, width=width, explore=EXPLORE / scale, factors=factors)
+        width, standing = view.belief.model.width, np.broadcast_to(view.standing, len(posterior.mean))
+        whole = _Gain(level=level, width=width, explore=EXPLORE / scale, factors=standing)
         open_ = whole.reach(posterior) < posterior.deviation
         if np.count_nonzero(open_) * len(open_) <= PAIRS:
             return whole
-        chosen, shares = sampled(open_ * posterior.deviation, max(1, SAMPLED // len(open_)), view.rng(SAMPLING))
+        sizes = open_ * posterior.deviation * standing
+        chosen, shares = sampled(sizes, max(1, SAMPLED // len(open_)), view.rng(SAMPLING))
         factors = np.zeros(len(open_))
-        factors[chosen] = shares
+        factors[chosen] = shares * standing[chosen]
         return replace(whole, factors=factors)
 
 

@@ -23,6 +23,9 @@ class Rule(ABC):
     certifies: ClassVar[bool] = False
     """Whether every choice has a design with its certificate, so that a stored plan without one was changed."""
 
+    compares: ClassVar[bool] = True
+    """Whether it compares points with each other. On a large domain some of them are compared (`rules.narrowed`)."""
+
     def check(self, _problem: Problem, _goal: Goal, /) -> None:
         """An InputError where the rule is not for this problem; by default it is for every one."""
         return

@@ -93,8 +93,8 @@ class Mislabelled:
     def at(self, view: View) -> tuple[Array, Array]:
         model = view.belief.model
         variance = np.square(model.spread)
-        close = [share * _close(gap, variance) for share, gap in view.goal.critical(model.centre)]
-        return reduce(np.maximum, close), model.rough
+        near = [share * close(gap, variance) for share, gap in view.goal.critical(model.centre)]
+        return reduce(np.maximum, near), model.rough
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _relative(weights: Array, view: View) -> Array:
     return np.divide(weights, variance, out=np.zeros_like(variance), where=variance > 0)
 
 
-def _close(gap: Array, variance: Array) -> Array:
+def close(gap: Array, variance: Array) -> Array:
     """(1 + gap^2 / variance)^-3, without dividing by zero."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         growing = 1 + gap**2 / variance
@@ -153,6 +153,7 @@ class VarianceReduction:
         posterior = view.posterior
         weights, rough = self.weights.at(view)
         own = _Own(weights=weights, rough=rough, cost=view.problem.cost)
+        weights = weights * view.standing
         sizes = weights * posterior.variance
         if posterior.covariance.at_hand and np.count_nonzero(sizes) * len(sizes) <= EXACT:
             sums = posterior.covariance.squares(weights)
