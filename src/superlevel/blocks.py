@@ -48,8 +48,8 @@ def blocks(points: Array, units: Indices) -> Blocks:
     starts = sorted(_leaves(tree))
     order = np.asarray(tree.indices, dtype=np.int64)
     ends = [*starts[1:], len(order)]
-    corners = [_corners(scaled, order[start:end]) for start, end in zip(starts, ends, strict=True)]
-    return Blocks(order=frozen(order), starts=frozen(np.array([*starts, len(order)])), corners=frozen(np.array(corners)))
+    corners = np.array([_corners(scaled, order[start:end]) for start, end in zip(starts, ends, strict=True)])
+    return Blocks(order=frozen(order), starts=frozen(np.array([*starts, len(order)])), corners=frozen(corners))
 
 
 def _leaves(tree: cKDTree) -> Iterator[int]:

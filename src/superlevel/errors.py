@@ -40,3 +40,7 @@ class AssumptionWarning(UserWarning):
 
 class CostWarning(UserWarning):
     """The work that begins now takes more than a minute or a gigabyte."""
+
+
+class CacheWarning(UserWarning):
+    """A cache could not be read or written: everything is right, and takes longer."""

@@ -18,7 +18,7 @@ from superlevel import findings
 from superlevel.certificates import check
 from superlevel.errors import InputError
 from superlevel.study import Result, Study
-from superlevel.study.replay import as_text
+from superlevel.study.signs import as_text
 from superlevel.study.storage import Memory
 from tests.certificates.forgeries import forged, rechained
 from tests.certificates.studies import CONFIDENCES, measure, study

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,14 +25,13 @@ SIDE, NOISE, MEASURED = 40, 0.1, 200
 
 
 @pytest.fixture(autouse=True)
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is large is patched, so that dense matrices can stand beside it."""
     monkeypatch.setattr(covariance, "LARGE", 0)
     monkeypatch.setattr(covariance, "STORED", 0)
     monkeypatch.setattr(covariance, "ROOM", 0)
     monkeypatch.setattr(blocks, "SIZE", 64)
     monkeypatch.setattr(large, "FEWEST", 40)
-    yield
 
 
 def square(kernel: Any) -> Domain:
@@ -124,7 +122,7 @@ def test_what_was_measured_far_away_changes_nothing_here(monkeypatch: pytest.Mon
     assert not same[-1]
 
 
-def test_threads_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_make_no_difference() -> None:
     from joblib import parallel_config
 
     threads = measured(KERNELS["matern"])

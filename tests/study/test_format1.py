@@ -15,7 +15,7 @@ from superlevel.records import Stop
 from superlevel.study import Study
 from superlevel.study.events import DamagedError
 from superlevel.study.format1 import from_format_1
-from superlevel.study.replay import as_text
+from superlevel.study.signs import as_text
 from superlevel.study.storage import Memory, open_storage
 from tests.study.campaigns import NAME, bare, rechained
 

@@ -11,7 +11,8 @@ from sklearn.gaussian_process.kernels import RBF
 import superlevel as sl
 from superlevel.goals import ABOVE, BELOW
 from superlevel.study import Result, Study
-from superlevel.study.replay import as_labels, as_text
+from superlevel.study.replay import as_labels
+from superlevel.study.signs import as_text
 from superlevel.study.status import Reading
 from superlevel.study.storage import Memory
 from superlevel.study.verification import against, verify

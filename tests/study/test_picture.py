@@ -42,7 +42,7 @@ def test_everything_that_is_known_is_shown(kind: Kind) -> None:
     study.ask(2)
     shown, known, ledger = study.campaign(), study.knowledge, study.ledger
     assert (shown.name, shown.names) == (NAME, tuple(ledger.created.names))
-    np.testing.assert_array_equal(shown.points, np.array(ledger.created.points))
+    np.testing.assert_array_equal(shown.points, ledger.created.points.known)
     np.testing.assert_array_equal(shown.labels, study.labels)
     np.testing.assert_array_equal(shown.counts, ledger.counts)
     np.testing.assert_array_equal(shown.next, ledger.point[ledger.open - 1])

@@ -18,8 +18,8 @@ from superlevel.records import Plan, State
 from superlevel.simulation import MEASURING
 from superlevel.study import Study, designs, forecasts
 from superlevel.study.events import BATCH, ROUND, Asked
-from superlevel.study.replay import as_text
 from superlevel.study.rounds import fingerprint
+from superlevel.study.signs import as_text
 from superlevel.study.storage import Memory
 from tests.study.campaigns import ARMS, NAME, NOISE, THETA, TRUTH, X
 

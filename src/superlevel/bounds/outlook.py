@@ -36,8 +36,6 @@ from superlevel.records import State
 from superlevel.rules.variance import Doubtful
 
 SAMPLED = 256  # points that are counted, and candidates
-COVARIANCES = 2**24  # held at a time, at most: fewer candidates if there are very many points
-FEWEST = 50  # candidates
 COUNTED, STEP = 200, 10  # further measurements that are followed, and between two numbers of the curve
 FARTHEST = 2000  # further measurements up to which the curve is continued
 SAMPLING = 7  # sets the samples' random numbers apart from those of rules and measurements
@@ -116,7 +114,7 @@ def outlook(method: Method, state: State, wrong: float) -> Outlook:
     model, rng, n = view.belief.model, view.rng(SAMPLING), view.n
     weights, rough = Doubtful().at(view)
     targets = np.sort(rng.permutation(n)[:SAMPLED])
-    candidates = np.sort(rng.permutation(n)[: min(SAMPLED, max(FEWEST, COVARIANCES // n))])
+    candidates = np.sort(rng.permutation(n)[:SAMPLED])
     with np.errstate(divide="ignore", invalid="ignore"):
         gaps = [np.abs(gap / model.spread)[targets] for _, gap in view.goal.critical(model.centre)]
     distances = [np.nan_to_num(gap, nan=0.0, posinf=np.inf) for gap in gaps]
@@ -144,8 +142,10 @@ def _taken(posterior: GaussianPosterior, sample: _Sample) -> list[Array]:
 
     The best x has the largest sum_y w_y Sigma(x, y)^2 / (sigma^2(x) + noise), as in `rules.variance`.
     """
-    columns = posterior.columns(sample.candidates)
-    between, among = columns[:, sample.targets], columns[:, sample.candidates]
+    points = np.union1d(sample.targets, sample.candidates)
+    targets, candidates = (np.searchsorted(points, some) for some in (sample.targets, sample.candidates))
+    columns = posterior.among(points).covariance.columns(candidates)
+    between, among = columns[:, targets], columns[:, candidates]
     noise = posterior.noise[sample.candidates] + sample.rough
     taken, found = np.zeros(len(sample.targets)), []
     for k in range(COUNTED + 1):

@@ -154,7 +154,7 @@ class Log:
 
     def begin(self, said: Json) -> None:
         """Read the first entry."""
-        need(said["format"] in (3, 4, 5), "the log has another format")
+        need(said["format"] in (3, 4, 5, 6), "the log has another format")
         self.created, self.problem, self.confidence, goal = said, said["problem"], said["confidence"], said["goal"]
         self.points = np.array(said["points"], dtype=float)
         need(self.points.ndim == 2 and self.points.size and np.isfinite(self.points).all(), "a point is not finite")

@@ -135,6 +135,6 @@ def _opened(hills: Hills, survey: Survey, storage: Storage) -> Study | None:
     study = Study.open(storage, survey.name, worker=WORKER)
     made = study.ledger.created
     given, wanted = (made.seed, made.batch, study.ledger.goal), (survey.seed, survey.batch, Threshold(survey.level))
-    if given != wanted or not np.array_equal(made.points, hills.places):
+    if given != wanted or not np.array_equal(made.points.known, hills.places):
         raise InputError("store", f"one with another study {survey.name!r}", "give another one")
     return study

@@ -10,15 +10,17 @@ off the variance of x, d_j the variance of its mean. The block takes the k point
 over its corners is largest. To condition on fewer points never makes a variance smaller. What a few points need, their
 covariances included, is always computed from all measured points.
 
-A block's result depends on that block and its k points alone, so that one which nothing has changed is not computed again
+A block's result depends on that block and its k points alone: where nothing has changed, it is not computed again
 (`superlevel.passes`).
 """
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, ClassVar
 
 import numpy as np
@@ -221,9 +223,11 @@ class Passed:
     def _jobs(self) -> Iterator[Job]:
         known = self.given
         domain, data = known.domain, known.points
+        kernel_key = blake2b(pickle.dumps(domain.kernel), digest_size=16).digest()
         for cells, near in zip(domain.blocks, self._near(), strict=True):
             yield Job(
                 kernel=domain.kernel,
+                kernel_key=kernel_key,
                 data=domain.points[data[near]],
                 cells=domain.points[cells],
                 shared=same(data[near], cells),
@@ -253,6 +257,8 @@ class Job:
     """A block of points, and what it is conditioned on: plain arrays, so that it can be computed anywhere."""
 
     kernel: Any
+    kernel_key: bytes
+    """A digest of the kernel."""
     data: Array
     """(k, d) measured points."""
     cells: Array
@@ -263,6 +269,14 @@ class Job:
     """(k,) of the measured means."""
     averages: Array
     """(k,)"""
+
+    @property
+    def key(self) -> bytes:
+        digest = blake2b(self.kernel_key, digest_size=16)
+        for array in (self.data, self.cells, *self.shared, self.variances, self.averages):
+            digest.update(str(array.shape).encode())
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.digest()
 
 
 def predict(job: Job) -> Array:

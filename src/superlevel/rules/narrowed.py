@@ -1,4 +1,4 @@
-"""A rule for large domains: another rule on a few of the points, those that can win and those that stand for the others.
+"""A rule for large domains: another rule on few of the points, those that can win and those that stand for the others.
 
 Scores of all points, and sums over all points for each of them, would take hours on a million points. 2,048 points take
 part instead:
@@ -103,6 +103,4 @@ def _spread(values: Array | Indices, points: Indices, n: int) -> np.ndarray:
 
 def _widened(design: Design, points: Indices, n: int) -> Design:
     """A design on some of the points, as one on all n."""
-    return replace(
-        design, weights=_spread(design.weights, points, n), dual=_spread(design.dual, points, n)
-    )
+    return replace(design, weights=_spread(design.weights, points, n), dual=_spread(design.dual, points, n))

@@ -19,7 +19,9 @@ from superlevel.errors import InputError
 from superlevel.goals import decided
 from superlevel.study.events import AUDIT, Asked, Audited
 from superlevel.study.ledger import Asking, Fate, Ledger
-from superlevel.study.replay import Knowledge, as_labels, as_text
+from superlevel.study.long import packed, unpacked
+from superlevel.study.replay import Knowledge, as_labels
+from superlevel.study.signs import as_text
 
 STEPS = "0123456789abcdefghijklmnopqrstuvwxyz"  # of doubt, from none to one half
 EDGES = tuple(steps / (2.0 * len(STEPS)) for steps in (0, 1, 9, 18, 36))  # of the strata: 0, 1.4, 12.5, 25, 50 %
@@ -169,7 +171,8 @@ def _doubt(known: Knowledge) -> Array:
 def _as_steps(doubt: Array, mask: Mask) -> str:
     """A letter for each point, a dash for one that is not audited: a log need not hold more digits."""
     steps = np.minimum((doubt * 2 * len(STEPS)).astype(np.int64), len(STEPS) - 1)
-    return "".join(STEPS[step] if audited else "-" for step, audited in zip(steps, mask, strict=True))
+    letters = np.frombuffer(STEPS.encode(), dtype=np.uint8)[steps]
+    return packed(np.where(mask, letters, ord("-")).astype(np.uint8).tobytes().decode("ascii"))
 
 
 def _chances(plan: Audited) -> Array:
@@ -179,5 +182,7 @@ def _chances(plan: Audited) -> Array:
 
 def _frozen_doubt(plan: Audited) -> tuple[Array, Mask]:
     """(n,) the doubts as `_as_steps` wrote them, each the smallest of its step, and which points are audited."""
-    letters = np.array([STEPS.find(letter) for letter in plan.doubt])
+    step_of = np.full(256, -1)
+    step_of[np.frombuffer(STEPS.encode(), dtype=np.uint8)] = np.arange(len(STEPS))
+    letters = step_of[np.frombuffer(unpacked(plan.doubt).encode("ascii", "replace"), dtype=np.uint8)]
     return np.maximum(letters, 0) / (2.0 * len(STEPS)), letters >= 0

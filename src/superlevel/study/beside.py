@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from superlevel.study.events import DamagedError
 from superlevel.study.ledger import Fate, Ledger
+from superlevel.study.long import length_of
 from superlevel.study.status import Reading
 from superlevel.study.storage.protocol import Beside, Entry, Lease, Storage
 
@@ -119,8 +120,8 @@ def _note(ledger: Ledger, entries: Sequence[Entry], beside: Beside) -> Iterator[
         yield f"the cached labels are of {reading.entries:,} entries, and the store says of {seq:,}"
     elif reading.head and reading.head != entries[seq - 1].digest:
         yield f"the cached labels are of another log: their entry {seq:,} is not the one that is there"
-    elif not ledger.has_been(len(reading.labels)):
-        yield f"the cached labels are {len(reading.labels):,}, of {ledger.labels:,} points"
+    elif not ledger.has_been(reading.labels):
+        yield f"the cached labels are {length_of(reading.labels):,}, of {ledger.labels:,} points"
 
 
 def _reading(text: str) -> tuple[Reading | None, bool]:

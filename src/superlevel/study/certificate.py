@@ -21,7 +21,8 @@ from superlevel.study import rounds
 from superlevel.study.auditing import Accuracy, accuracy
 from superlevel.study.events import parted
 from superlevel.study.ledger import Ledger
-from superlevel.study.replay import Knowledge, as_text
+from superlevel.study.replay import Knowledge
+from superlevel.study.signs import as_text
 from superlevel.study.storage.protocol import Entry
 
 FORMAT = 1
@@ -53,6 +54,7 @@ def _check_kind(ledger: Ledger) -> None:
         (ledger.created.transform, f"the transform {ledger.created.transform!r} of the values"),
         (len(ledger.elsewhere), "measurements at places that are not on the list"),
         (ledger.n > len(ledger.created.points), "points that were added later"),
+        (ledger.created.points.reference, f"as many as {ledger.n:,} points"),
     ):
         if there:
             remedy = "the second verifier does not know them: `superlevel study verify` checks this study"

@@ -17,6 +17,7 @@ from superlevel.identifiers import continued
 from superlevel.problem import Problem
 from superlevel.sizes import usual_batch
 from superlevel.study.events import FORMAT, Created, Fit
+from superlevel.study.long import Places
 from superlevel.study.sheets import check_names
 from superlevel.study.storage.refusals import check_text
 
@@ -52,7 +53,7 @@ def created(
     return Created(
         format=FORMAT,
         version=__version__,
-        points=problem.domain.places.tolist(),
+        points=Places.of(problem.domain.places),
         names=_checked_names(problem.domain),
         scales=_scales(problem.domain.coordinates),
         reference=problem.domain.reference,
@@ -96,7 +97,8 @@ def problem_of(
         kernel, left = fit.kernel, ()
         fields |= {"noise": _array(fit.noise), "mean": fit.mean}
     shown = given.coordinates
-    points = np.array(given.points if refined is None else [*given.points, *refined.tolist()])
+    known = given.points.known
+    points = known if refined is None or not len(refined) else np.concatenate([known, refined])
     domain = Domain(
         points,
         kernels.restore(kernel),

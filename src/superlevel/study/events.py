@@ -23,9 +23,10 @@ from superlevel import scales
 from superlevel.coordinates import Coordinates
 from superlevel.errors import NotInstalledError
 from superlevel.study.format1 import from_format_1
+from superlevel.study.long import PlacesField
 from superlevel.study.storage.protocol import Entry, StorageError
 
-FORMAT = 5
+FORMAT = 6
 PILOT, BATCH, ROUND, REST, AUDIT = "pilot", "batch", "round", "rest", "audit"  # what plans are for
 
 
@@ -51,7 +52,13 @@ class Payload(BaseModel):
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         if sign is not None:
             text = f'{text[:-1]},"signature":"{sign(chained(before, seq, self.kind, at, text))}"}}'
-        return Entry(seq=seq, kind=self.kind, at=at, payload=text, digest=chained(before, seq, self.kind, at, text))
+        digest = chained(before, seq, self.kind, at, text)
+        return Entry(seq=seq, kind=self.kind, at=at, payload=text, digest=digest, attached=self.attached)
+
+    @property
+    def attached(self) -> bytes:
+        """What is stored beside the entry, which names its digest."""
+        return b""
 
     @classmethod
     def read(cls, entry: Entry) -> Self:
@@ -121,7 +128,8 @@ class Audited(Payload):
     """A map as it was when an audit was planned."""
 
     guess: str
-    """+ or - for each point: its label, or the likelier side of an undecided one; row after row for several levels."""
+    """+ or - for each point: its label, or the likelier side of an undecided one; row after row for several levels.
+    Packed where it is long, as the next one is."""
     doubt: str
     """How likely each label was wrong, as a digit or letter in 36 steps up to one half; - for a point that is not
     audited."""
@@ -139,7 +147,8 @@ class Created(Payload):
     format: int
     version: str
     """Of the library."""
-    points: list[list[float]]
+    points: PlacesField
+    """(n, d); those of a large domain are stored beside the entry, which has their digest."""
     names: list[str]
     scales: list[dict[str, Any]] = Field(default_factory=list)
     """What each coordinate may be, as `superlevel.scales.restore` takes it; empty where all are plain numbers."""
@@ -194,7 +203,15 @@ class Created(Payload):
         if written > FORMAT:
             got = f"of format {written}, and this version reads {FORMAT}"
             raise NotInstalledError("study", got, "pip install --upgrade superlevel")
-        return super().read(entry)
+        found = super().read(entry)
+        try:
+            return found.model_copy(update={"points": found.points.resolved(entry.attached)})
+        except ValueError as error:
+            raise DamagedError(f"entry {entry.seq}: {error}; {RESCUE}") from error
+
+    @property
+    def attached(self) -> bytes:
+        return self.points.attached
 
     @model_validator(mode="before")
     @classmethod
@@ -226,7 +243,7 @@ class Asked(Payload):
     samples: int
     """Measurements that were known then."""
     labels: str
-    """What was decided then: +, - or ? for each point."""
+    """What was decided then: +, - or ? for each point, packed where it is long."""
     fit: Fit | None = None
     """A new estimate, which holds from now on: in logs of the versions before only."""
     forecast: Forecasted | None = None

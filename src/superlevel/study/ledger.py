@@ -32,6 +32,7 @@ from superlevel.study.events import (
     Withdrawn,
     read,
 )
+from superlevel.study.long import length_of
 from superlevel.study.storage.protocol import Entry
 from superlevel.transforms import Transform, as_transform
 
@@ -157,7 +158,8 @@ class Ledger:
     @cached_property
     def places(self) -> Array:
         """(n, d) the points."""
-        return frozen(np.concatenate([np.array(self.created.points), self.refined]))
+        given = self.created.points.known
+        return frozen(np.concatenate([given, self.refined])) if len(self.refined) else given
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -171,7 +173,7 @@ class Ledger:
     @cached_property
     def everywhere(self) -> Array:
         """(n + m, d) the points, and after them the places elsewhere."""
-        return frozen(np.concatenate([self.places, self.elsewhere]))
+        return frozen(np.concatenate([self.places, self.elsewhere])) if len(self.elsewhere) else self.places
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -197,9 +199,9 @@ class Ledger:
         """Labels of all points: one for each level."""
         return self.n * max(1, len(self.goal.levels))
 
-    def has_been(self, labels: int) -> bool:
-        """Whether there may have been so many labels at some moment: points are added, and never removed."""
-        each = self.labels // self.n
+    def has_been(self, text: str) -> bool:
+        """Whether a text may have been the labels of some moment: points are added, and never removed."""
+        each, labels = self.labels // self.n, length_of(text)
         return labels % each == 0 and len(self.created.points) <= labels // each <= self.n
 
     @property

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from superlevel.arrays import Labels
+from superlevel.arrays import Array, Indices, Labels, Mask
 from superlevel.goals import UNDECIDED, decided
+from superlevel.posterior.large import LARGE
 from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Elsewhere, Reason
 from superlevel.study.assumptions import assumptions
 from superlevel.study.audit_summary import summary as audit_summary
@@ -88,19 +90,51 @@ def reasons(known: Knowledge) -> tuple[Reason, ...]:
     if not len(tickets) or known.state.belief.pilot:
         return ()
     points = known.ledger.point[tickets - 1]
-    shares = known.state.belief.relief(points)
-    shares[:, decided(known.labels)] = -1.0
-    best = np.argsort(-shares, axis=1, kind="stable")[:, :SERVED]
     return tuple(
         Reason(
             ticket=int(ticket),
             point=int(point),
-            serves=tuple((int(y), float(row[y])) for y in chosen if row[y] > 0),
+            serves=served,
             check=int(point) in known.ledger.asked(int(ticket)).checks,
             repeat=bool(known.ledger.repeats[ticket - 1]),
         )
-        for ticket, point, row, chosen in zip(tickets, points, shares, best, strict=True)
+        for ticket, point, served in zip(tickets, points, _served(known, points), strict=True)
     )
+
+
+def _served(known: Knowledge, points: Indices) -> Iterator[tuple[tuple[int, float], ...]]:
+    """For each of some points, the undecided points that a measurement there serves most, and how much.
+
+    In a large domain the points of its own block are looked at, which are those near it.
+    """
+    belief, domain, still = known.state.belief, known.method.problem.domain, ~decided(known.labels)
+    if domain.n <= LARGE or not known.method.confidence.gaussian:
+        for row in belief.relief(points):
+            yield _most(row, np.arange(domain.n), still)
+        return
+    blocks = list(domain.blocks)
+    of = np.empty(domain.n, dtype=np.int64)
+    for number, members in enumerate(blocks):
+        of[members] = number
+    for point in points:
+        near = np.sort(blocks[of[point]])
+        (row,) = belief.model.among(near).relief(np.searchsorted(near, [point]))
+        yield _most(row, near, still)
+
+
+def _most(shares: Array, points: Indices, still: Mask) -> tuple[tuple[int, float], ...]:
+    """The undecided ones of some points (m,) with the largest shares (m,)."""
+    left = np.where(still[points], shares, -1.0)
+    return tuple((int(points[k]), float(left[k])) for k in _largest(left, SERVED) if left[k] > 0)
+
+
+def _largest(values: Array, count: int) -> Indices:
+    """The positions of the largest values (n,), the largest first; of equal ones the first come first."""
+    if len(values) <= count:
+        return np.argsort(-values, kind="stable")
+    least = np.partition(values, len(values) - count)[-count]
+    chosen = np.flatnonzero(values >= least)
+    return chosen[np.argsort(-values[chosen], kind="stable")[:count]]
 
 
 def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
@@ -134,7 +168,7 @@ def moments(known: Knowledge) -> list[tuple[int, Labels]]:
     plans = [
         (item.asked.samples, as_labels(item.asked.labels, ledger))
         for item in ledger.askings
-        if ledger.has_been(len(item.asked.labels))
+        if ledger.has_been(item.asked.labels)
     ]
     return [*plans, (ledger.samples, known.labels)]
 

@@ -15,8 +15,9 @@ from superlevel.study import designs, forecasts
 from superlevel.study.configuration import LARGEST_PLAN as LARGEST
 from superlevel.study.events import BATCH, PILOT, REST, ROUND, Asked
 from superlevel.study.ledger import Fate, Ledger
-from superlevel.study.replay import Knowledge, as_text
+from superlevel.study.replay import Knowledge
 from superlevel.study.rounds import fingerprint
+from superlevel.study.signs import as_text
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,6 +13,7 @@ from superlevel.arrays import Labels
 from superlevel.files import file_name, replacing
 from superlevel.study import signatures, status
 from superlevel.study.beside import sound
+from superlevel.study.kept_blocks import KeptBlocks
 from superlevel.study.ledger import Ledger, fold
 from superlevel.study.matching import locate, point_of
 from superlevel.study.status import Reading, Status
@@ -37,6 +38,7 @@ class Reader:
         self._ledger = ledger
         self._known: Knowledge | None = None
         self._makers: Methods | None = None
+        self._blocks = KeptBlocks(storage, name)
 
     @property
     def name(self) -> str:
@@ -86,7 +88,8 @@ class Reader:
 
         ledger = self._ledger
         if self._known is None or self._known.ledger.changed != ledger.changed:
-            self._known = replay.know(ledger, self._methods)
+            with self._blocks.used():
+                self._known = replay.know(ledger, self._methods)
             self._note(status.reading(self._known))
         elif self._known.ledger is not ledger:
             self._known = replay.continued(self._known, ledger)

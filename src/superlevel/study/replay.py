@@ -26,7 +26,7 @@ from superlevel import findings, methods
 from superlevel.arrays import Array, Indices, Labels, normalised
 from superlevel.design import Design
 from superlevel.findings import Finding
-from superlevel.goals import ABOVE, BELOW, UNDECIDED
+from superlevel.goals import UNDECIDED
 from superlevel.methods import Method
 from superlevel.methods.make import as_confidence, restore_rule
 from superlevel.problem import Problem
@@ -35,10 +35,10 @@ from superlevel.study import designs, forecasts, rounds
 from superlevel.study.configuration import problem_of
 from superlevel.study.events import Asked, Created, Fit
 from superlevel.study.ledger import Fate, Ledger
+from superlevel.study.long import length_of
 from superlevel.study.outlook import Outlook, foreseen
 from superlevel.study.rounds import Round
-
-SIGNS = {ABOVE: "+", UNDECIDED: "?", BELOW: "-"}
+from superlevel.study.signs import as_rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -158,19 +158,15 @@ def know(ledger: Ledger, makers: Methods, *, fit: Fit | None = None) -> Knowledg
     return Knowledge(ledger=ledger, method=method, state=state, infos=infos)
 
 
-def as_text(labels: Labels) -> str:
-    """A sign for each label, row after row where there are several levels."""
-    return "".join(SIGNS[int(label)] for label in labels.ravel())
-
-
 def as_labels(text: str, ledger: Ledger) -> Labels:
     """The labels that `as_text` wrote, (n,) or (k, n); points that were added since are undecided."""
-    signs = np.frombuffer(text.encode("ascii", "replace"), dtype=np.uint8)
-    above, below = (signs == ord(SIGNS[label]) for label in (ABOVE, BELOW))
-    labels = np.where(above, ABOVE, np.where(below, BELOW, UNDECIDED)).astype(np.int8)
     shape = ledger.goal.unread(ledger.n).labels.shape
-    known = labels.reshape(*shape[:-1], -1)
-    return np.concatenate([known, np.full((*shape[:-1], ledger.n - known.shape[-1]), UNDECIDED, np.int8)], axis=-1)
+    levels = 1 if len(shape) == 1 else shape[0]
+    known = as_rows(text, length_of(text) // levels).reshape(*shape[:-1], -1)
+    missing = ledger.n - known.shape[-1]
+    if not missing:
+        return known
+    return np.concatenate([known, np.full((*shape[:-1], missing), UNDECIDED, np.int8)], axis=-1)
 
 
 def deviations(ledger: Ledger, at: Indices) -> Array | None:

@@ -13,10 +13,9 @@ CHANGED = "superlevel writes no such entry, so somebody changed the log together
 
 def check_sense(ledger: Ledger) -> None:
     """Raise a DamagedError that names the first entry with points, values or designs that cannot be."""
-    sizes = sorted({len(row) for row in ledger.created.points})
-    if len(sizes) != 1 or sizes[0] != len(ledger.created.names):
-        counted = " and ".join(map(str, sizes)) or "no"
-        raise _nonsense(1, f"points with {counted} coordinates for {len(ledger.created.names)} names")
+    size, names = ledger.created.points.known.shape[1], len(ledger.created.names)
+    if size != names:
+        raise _nonsense(1, f"points with {size} coordinates for {names} names")
     if not np.isfinite(ledger.elsewhere).all():
         raise DamagedError(f"a place elsewhere has a coordinate that is no finite number; {CHANGED}")
     ids, n = ledger.created.ids, len(ledger.created.points)

@@ -25,7 +25,7 @@ from superlevel.study.events import Closed, Created
 from superlevel.study.ledger import Asking, Ledger, as_places, fold
 from superlevel.study.storage.protocol import Entry, Note, Storage, StorageError
 
-LAYOUT = 3
+LAYOUT = 4
 """Of the body: change it with the fields of a ledger, or with what they mean."""
 SPACING = 1_000
 """Entries since the last snapshot after which whoever opens the study makes another; shorter logs have none."""
@@ -52,6 +52,8 @@ class _Body(BaseModel):
     layout: int
     version: str
     created: Created
+    places: str = ""
+    """The points that are stored beside the first entry, as base64."""
     length: int
     head: str
     times: tuple[str, str]
@@ -110,6 +112,7 @@ def stored(ledger: Ledger) -> Note:
     body = _Body(
         layout=LAYOUT,
         version=__version__,
+        places=b64encode(ledger.created.attached).decode(),
         askings=[_PLANNED(item) for item in ledger.askings],
         columns={name: _as_text(getattr(ledger, name), kind) for name, kind in _COLUMNS.items()},
         former=list(ledger.former),
@@ -131,10 +134,12 @@ def restored(noted: Note) -> Ledger | None:
         if (body.layout, body.version, body.length) != (LAYOUT, __version__, noted.seq):
             return None
         columns = {name: _as_array(body.columns[name], kind) for name, kind in _COLUMNS.items()}
+        points = body.created.points.resolved(b64decode(body.places, validate=True))
     except (KeyError, ValidationError, ValueError):
         return None
     askings = tuple(_planned(item) for item in body.askings)
     plain: dict[str, Any] = {name: getattr(body, name) for name in _plain()}
+    plain["created"] = body.created.model_copy(update={"points": points})
     added: dict[str, Any] = {
         name: as_places(getattr(body, name), len(body.created.names)) for name in ("refined", "elsewhere")
     }

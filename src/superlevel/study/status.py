@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,9 @@ from superlevel.kernels import phrase
 from superlevel.study.events import REST, ROUND
 from superlevel.study.heads import head_of
 from superlevel.study.ledger import Asking, Fate, Ledger
+from superlevel.study.long import length_of
 from superlevel.study.outlook import Outlook
+from superlevel.study.signs import as_rows
 from superlevel.study.storage.protocol import Lease, Note
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Status(BaseModel):
 def reading(known: Knowledge) -> Reading:
     """What is known, to be kept."""
     from superlevel.records import Stop  # noqa: PLC0415  slow to import
-    from superlevel.study.replay import as_text  # noqa: PLC0415
+    from superlevel.study.signs import as_text  # noqa: PLC0415
 
     return Reading(
         entries=known.ledger.length,
@@ -140,7 +141,7 @@ def earlier(ledger: Ledger, noted: Note | None) -> Reading | None:
     if ledger.askings and ledger.askings[-1].asked.seen >= ledger.revised:
         last = ledger.askings[-1]
         found.insert(0 if last.asked.fit else len(found), _planned(last))  # with its estimate it is the later of equals
-    found = [item for item in found if len(item.labels) == ledger.labels]
+    found = [item for item in found if length_of(item.labels) == ledger.labels]
     return max(found, key=lambda item: item.entries, default=None)
 
 
@@ -229,15 +230,6 @@ def _noise(ledger: Ledger) -> float | list[float] | None:
     return ledger.fit.noise if ledger.fit is not None else ledger.created.problem["noise"]
 
 
-def by_points(labels: str, n: int) -> list[tuple[str, ...]]:
-    """(n,) the signs of each point, one for each level, from a sign for each label, row after row."""
-    return list(zip(*(labels[k : k + n] for k in range(0, len(labels), n)), strict=True))
-
-
 def counts(labels: str, ledger: Ledger) -> dict[str, int]:
     """How many points are in each class, from a sign for each label, row after row."""
-    n, groups = ledger.n, ledger.goal.groups
-    decided = Counter(signs for signs in by_points(labels, n) if "?" not in signs)
-    found = [sum(count for signs, count in decided.items() if signs.count("+") == c) for c in range(len(groups))]
-    above = dict(zip(groups[:0:-1], found[:0:-1], strict=True))
-    return {**above, "undecided": n - sum(found), groups[0]: found[0]}
+    return ledger.goal.counts(as_rows(labels, ledger.n))

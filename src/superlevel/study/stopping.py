@@ -52,7 +52,7 @@ def _moments(ledger: Ledger) -> list[tuple[int, Labels]]:
     found = [(asked.samples, asked.labels) for asked in plans]
     if ledger.closed is not None:  # nothing is planned after that
         found.append((ledger.closed.samples, ledger.closed.labels))
-    return [(samples, as_labels(text, ledger)) for samples, text in found if ledger.has_been(len(text))]
+    return [(samples, as_labels(text, ledger)) for samples, text in found if ledger.has_been(text)]
 
 
 def _said(bounds: Bounds) -> Bounds | None:

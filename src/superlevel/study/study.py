@@ -311,7 +311,7 @@ class Study(Reader):
 
     def close(self, *, reason: str = "") -> None:
         """End the campaign with the labels of now. Nothing is suggested any more; late results are still taken."""
-        from superlevel.study.replay import as_text  # noqa: PLC0415
+        from superlevel.study.signs import as_text  # noqa: PLC0415
 
         check_reason(reason)
         self.refresh()

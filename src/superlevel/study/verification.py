@@ -32,9 +32,11 @@ from superlevel.study.beside import Faults, faults, read_all
 from superlevel.study.events import BATCH, ROUND, Asked, Created, DamagedError
 from superlevel.study.heads import Head, head_of
 from superlevel.study.ledger import Asking, Ledger, fold
+from superlevel.study.long import unpacked
 from superlevel.study.planning import seen
-from superlevel.study.replay import Knowledge, Methods, as_text, know
+from superlevel.study.replay import Knowledge, Methods, know
 from superlevel.study.sense import CHANGED, check_sense
+from superlevel.study.signs import as_text
 from superlevel.study.status import WAY_OUT, kept
 from superlevel.study.storage.protocol import Beside, Entry, Note, Storage
 from superlevel.study.witnesses import Witness, compared
@@ -283,7 +285,7 @@ def _misdrawn(known: Knowledge, item: Asking) -> list[str]:
     plan, asked = item.asked.audit, item.asked
     if plan is None:
         return []
-    if plan.guess != as_text(known.method.guess(known.state)):
+    if unpacked(plan.guess) != unpacked(as_text(known.method.guess(known.state))):
         return [f"entry {item.seq}: the audited map is not what the log says"]
     places = auditing.drawn(known.ledger, plan, number=asked.phase, size=len(asked.points))
     return (
@@ -314,7 +316,7 @@ class _Labelled(Protocol):
 
 
 def _mislabelled(known: Knowledge, claimed: _Labelled, where: str) -> list[str]:
-    found, said = as_text(known.labels), claimed.labels
+    found, said = unpacked(as_text(known.labels)), unpacked(claimed.labels)
     if claimed.samples != known.ledger.samples:
         return [f"{where}: {claimed.samples:,} measurements, of {known.ledger.samples:,}"]
     if found == said:

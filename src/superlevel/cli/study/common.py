@@ -293,17 +293,15 @@ def known_before(study: Study) -> Before:
 def decide(study: Study, before: Before) -> Decided:
     """Compute what is known now."""
     with working("computing what that decides"):
-        from superlevel.study.status import by_points, counts, reading  # noqa: PLC0415
+        from superlevel.study.status import counts, reading  # noqa: PLC0415
 
         known = reading(study.knowledge)
-    labels, n = known.labels, study.ledger.n
-    old = before.labels
-    pairs = None if old is None else list(zip(by_points(old, n), by_points(labels, n), strict=True))
+    changes = None if before.labels is None else _changes(before.labels, known.labels, study.ledger.n)
     return Decided(
-        groups=counts(labels, study.ledger),
-        newly=None if pairs is None else sum("?" in old and "?" not in new for old, new in pairs),
-        revised=None if pairs is None else sum(_is_revised(old, new) for old, new in pairs),
-        withdrawn=None if pairs is None else sum(_is_withdrawn(old, new) for old, new in pairs),
+        groups=counts(known.labels, study.ledger),
+        newly=None if changes is None else changes.newly,
+        revised=None if changes is None else changes.revised,
+        withdrawn=None if changes is None else changes.withdrawn,
         tested=known.tested,
         estimated=_changed(before.estimated, known.estimated),
         stop=known.stop,
@@ -312,14 +310,21 @@ def decide(study: Study, before: Before) -> Decided:
     )
 
 
-def _is_revised(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether a point changed sides at any level."""
-    return any("?" != before != now != "?" for before, now in zip(old, new, strict=True))
+class _Changes(NamedTuple):
+    """How many points got all of their labels, changed sides at any level, or lost a label at any level."""
+
+    newly: int
+    revised: int
+    withdrawn: int
 
 
-def _is_withdrawn(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether a point lost a label at any level."""
-    return any(before != "?" and now == "?" for before, now in zip(old, new, strict=True))
+def _changes(before: str, now: str, n: int) -> _Changes:
+    from superlevel.study.signs import as_rows  # noqa: PLC0415
+
+    old, new = as_rows(before, n), as_rows(now, n)
+    newly = (old == 0).any(axis=0) & (new != 0).all(axis=0)
+    revised, withdrawn = (old * new < 0).any(axis=0), ((old != 0) & (new == 0)).any(axis=0)
+    return _Changes(*(int(changed.sum()) for changed in (newly, revised, withdrawn)))
 
 
 def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:

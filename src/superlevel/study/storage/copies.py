@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Table, delete, insert, select, update
 
+from superlevel.study.storage import attachments
 from superlevel.study.storage.engines import use_one_file
 from superlevel.study.storage.refusals import unknown
-from superlevel.study.storage.schema import ENTRIES, METADATA, STUDIES
+from superlevel.study.storage.schema import ATTACHMENTS, ENTRIES, METADATA, STUDIES
 from superlevel.study.storage.store import Store
 
 Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -48,6 +49,8 @@ def read_rows(connection: Connection, name: str) -> Rows:
         key = _key(table)
         chosen = select(*(column for column in table.columns if column is not key)).where(key == study)
         found[table.name] = [dict(row) for row in connection.execute(chosen).mappings()]
+    beside = attachments.read(connection, study)
+    found[ATTACHMENTS.name] = [{"seq": seq, "data": data} for seq, data in beside.items()]
     return found
 
 
@@ -70,6 +73,7 @@ def write_rows(connection: Connection, rows: Rows) -> None:
         connection.execute(delete(table).where(table.c.study_id == study))
         if rows[table.name]:
             connection.execute(insert(table), [{**each, "study_id": study} for each in rows[table.name]])
+    attachments.replace(connection, study, {row["seq"]: row["data"] for row in rows[ATTACHMENTS.name]})
 
 
 def _key(table: Table) -> Any:

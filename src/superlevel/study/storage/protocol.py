@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from superlevel.errors import InputError, SuperlevelError
@@ -28,6 +28,8 @@ class Entry:
     """JSON text, kept to the byte: digests are of the text."""
     digest: str
     """Of this entry and all before it."""
+    attached: bytes = field(default=b"", repr=False)
+    """What is stored beside it; the payload names its digest."""
 
 
 class Lease(NamedTuple):

@@ -6,7 +6,7 @@ Nothing that is found here is believed: whoever uses it checks the chain of dige
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DatabaseError
 
 from superlevel.errors import SuperlevelError
-from superlevel.study.storage import pages
+from superlevel.study.storage import attachments, pages
 from superlevel.study.storage.protocol import Entry
 from superlevel.study.storage.repair import ENTRY, is_whole
 from superlevel.study.storage.schema import ENTRIES
@@ -32,6 +32,8 @@ class _Found:
     names: dict[int, object] = field(default_factory=dict)
     lengths: dict[int, object] = field(default_factory=dict)
     entries: dict[int, dict[int, Entry]] = field(default_factory=dict)
+    attached: dict[tuple[int, int], bytes] = field(default_factory=dict)
+    """What is beside an entry, by the numbers of the study and of the entry."""
     failed: bool = False
     """Whether something could not be read."""
 
@@ -46,7 +48,10 @@ class _Found:
     def beginning(self, study: int) -> list[Entry]:
         """The entries of a study, as far as there is no gap."""
         known = self.entries.get(study, {})
-        return [known[seq] for seq in takewhile(known.__contains__, count(1))]
+        return [
+            replace(known[seq], attached=self.attached.get((study, seq), b""))
+            for seq in takewhile(known.__contains__, count(1))
+        ]
 
     @property
     def is_whole(self) -> bool:
@@ -91,6 +96,8 @@ def _by_tables(connection: Connection, found: _Found) -> None:
             if isinstance(study, int):
                 found.names[study], found.lengths[study] = name, length
         found.add(connection.execute(_EVERY).mappings())
+        for study in found.entries:
+            found.attached |= {(study, seq): data for seq, data in attachments.read(connection, study).items()}
     except DatabaseError:
         if not sqlite:
             raise
@@ -103,6 +110,8 @@ def _by_pages(path: Path, found: _Found) -> None:
         match columns:
             case (int(), int(), str(), str(), str(), str()):
                 found.add([dict(zip(_ENTRY_COLUMNS, columns, strict=True))])
+            case (int() as study, int() as seq, bytes() as data):
+                found.attached.setdefault((study, seq), data)
             case (None, name, int(), int(), str(), _, _):
                 found.names.setdefault(rowid, name)
 

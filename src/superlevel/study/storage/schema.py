@@ -6,7 +6,7 @@ tickets have a row, so that the table stays as small as the work that is left.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Float, ForeignKey, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, Float, ForeignKey, Integer, LargeBinary, MetaData, Table, Text
 
 FORMAT = 1
 """Of the entries of a log: a study whose format is larger was written by a newer version."""
@@ -56,13 +56,22 @@ TICKETS = Table(
     Column("until", Float),
 )
 
-CACHES = MetaData()
+LATER = MetaData()
 """Tables that are made when they are first needed: a store without them is complete, and older versions ignore them."""
 
 SNAPSHOTS = Table(
     "snapshots",
-    CACHES,
+    LATER,
     Column("study_id", Integer, primary_key=True, autoincrement=False),
     Column("seq", Integer, nullable=False),
     Column("text", Text, nullable=False),
 )
+
+ATTACHMENTS = Table(
+    "attachments",
+    LATER,
+    Column("study_id", Integer, primary_key=True, autoincrement=False),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("data", LargeBinary, nullable=False),
+)
+"""What is stored beside an entry, which names its digest."""

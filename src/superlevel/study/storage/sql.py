@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from superlevel.study.storage import repair, salvage
+from superlevel.study.storage import attachments, repair, salvage
 from superlevel.study.storage.address import parse
 from superlevel.study.storage.protocol import Beside, Entry, Lease, Moved, Note, StorageError
 from superlevel.study.storage.refusals import check_entry, check_first, check_same, check_text, taken, unknown
@@ -116,7 +116,8 @@ class Sql:
                 raise StorageError(
                     repair.strange(self.url, name, f"entry {reprlib.repr(row['seq'])}", tuple(row.values()))
                 )
-        entries = [Entry(**row) for row in rows]
+        attached = attachments.read(connection, study.id, after=after)
+        entries = [Entry(**row, attached=attached.get(row["seq"], b"")) for row in rows]
         known = [entry.digest for entry in entries if entry.seq == after]
         check_same(name, after, known=head, found=known[0] if known else None)
         entries = entries[len(known) :]
@@ -250,6 +251,8 @@ def _names(connection: Connection) -> list[str]:
 def _insert_entry(connection: Connection, study: int, entry: Entry) -> None:
     row = {"seq": entry.seq, "kind": entry.kind, "at": entry.at, "payload": entry.payload, "digest": entry.digest}
     connection.execute(insert(ENTRIES), {"study_id": study, **row})
+    if entry.attached:
+        attachments.write(connection, study, {entry.seq: entry.attached})
 
 
 def _insert_new(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
