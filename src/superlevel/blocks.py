@@ -1,7 +1,8 @@
 """Points that are near each other, in blocks of about a thousand: the leaves of a k-d tree.
 
 n      points (n, d)
-b      blocks; block k has the points ``order[starts[k]:starts[k + 1]]``
+b      blocks; block i has the points ``order[starts[i]:starts[i + 1]]``
+q      measured points; a block is conditioned on at most k of them
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from scipy.spatial import cKDTree
 
 from superlevel.arrays import Array, Indices, frozen
 
+LARGE = 20_000  # points of a domain from which passes go block by block, and no matrix (q, n) is kept
 SIZE = 1024  # points of a block at most: a triangular solve with so many columns is as fast as with more
+WORK = 2**35  # n k^2 of a pass: seconds
+FEWEST = 64  # k at least
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,3 +72,18 @@ def _corners(scaled: Array, members: Indices) -> Indices:
     middle = np.square(own - own.mean(axis=0)).sum(axis=1).argmin()
     chosen: Indices = members[np.concatenate([own.argmin(axis=0), own.argmax(axis=0), [middle]])]
     return chosen
+
+
+def neighbours(n: int, members: int = 1) -> int:
+    """k: how many measured points each block of n points is conditioned on, at most, by each of some kernels."""
+    return max(FEWEST, int((WORK / (n * members)) ** 0.5))
+
+
+def nearest(told: Array, k: int) -> Iterator[Indices]:
+    """For each of b blocks the positions of k < q measured points, ascending.
+
+    Those are taken that tell most of one of the corners; ``told`` (q, b, r) is what each tells of each corner.
+    """
+    most = told.max(axis=2)
+    chosen = np.argpartition(-most, k - 1, axis=0)[:k]
+    yield from np.sort(chosen, axis=0).T

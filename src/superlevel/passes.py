@@ -21,8 +21,8 @@ class Keyed(Protocol):
     """A job that can be told from others."""
 
     @property
-    def key(self) -> bytes:
-        """A digest of everything that its result depends on."""
+    def key(self) -> bytes | None:
+        """A digest of everything that its result depends on; None for a result that is not worth remembering."""
         ...
 
 
@@ -65,20 +65,20 @@ def over(jobs: Iterable[Job], function: Callable[[Job], Array]) -> Iterator[Arra
     """The results, in the order of the jobs. Each job runs in one BLAS thread."""
     from joblib import Parallel, delayed  # noqa: PLC0415  slow to import
 
-    known, keys = _remembered.get(), deque[bytes]()
+    known, keys = _remembered.get(), deque[bytes | None]()
 
     def tasks() -> Iterator[Any]:
         for job in jobs:
-            found = None
-            if known is not None:
-                keys.append(job.key)
-                found = known.get(keys[-1])
+            key = None if known is None else job.key
+            keys.append(key)
+            found = None if known is None or key is None else known.get(key)
             yield delayed(_run)(function, job) if found is None else delayed(_given)(found)
 
     # numpy and BLAS let other Python threads run, and threads need no copy of the points.
     for result in Parallel(n_jobs=-1, prefer="threads", return_as="generator")(tasks()):
-        if known is not None:
-            known.used[keys.popleft()] = result
+        key = keys.popleft()
+        if known is not None and key is not None:
+            known.used[key] = result
         yield result
 
 

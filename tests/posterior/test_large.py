@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteK
 from superlevel import blocks, passes
 from superlevel.arrays import Array
 from superlevel.domain import Domain
-from superlevel.posterior import GaussianPosterior, begin, covariance, large
+from superlevel.posterior import GaussianPosterior, begin, covariance
 from superlevel.posterior.large import Passed
 
 KERNELS = {
@@ -31,7 +31,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(covariance, "STORED", 0)
     monkeypatch.setattr(covariance, "ROOM", 0)
     monkeypatch.setattr(blocks, "SIZE", 64)
-    monkeypatch.setattr(large, "FEWEST", 40)
+    monkeypatch.setattr(blocks, "FEWEST", 40)
 
 
 def square(kernel: Any) -> Domain:
@@ -78,7 +78,7 @@ def test_a_pass_over_all_measurements_is_the_dense_posterior(kernel: Any) -> Non
 def test_few_points_are_predicted_from_all_measurements_without_a_pass(
     kernel: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(large, "WORK", 0)
+    monkeypatch.setattr(blocks, "WORK", 0)
     found, some = measured(kernel), np.array([7, 0, 1599, 800])
     mean, variance = dense(found, square(kernel))
     monkeypatch.setattr(passes, "over", None)  # nobody calls it
@@ -90,7 +90,7 @@ def test_few_points_are_predicted_from_all_measurements_without_a_pass(
 def test_fewer_measurements_never_make_an_interval_narrower(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = measured(kernel)
     mean, variance = exact.mean, exact.variance
-    monkeypatch.setattr(large, "WORK", 0)
+    monkeypatch.setattr(blocks, "WORK", 0)
     local = measured(kernel)
     assert passed(local).neighbours == 40
     ratio = np.sqrt(local.variance / variance)
@@ -100,8 +100,8 @@ def test_fewer_measurements_never_make_an_interval_narrower(kernel: Any, monkeyp
 
 
 def test_a_block_takes_the_measurements_that_tell_most_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large, "WORK", 0)
-    monkeypatch.setattr(large, "FEWEST", 5)
+    monkeypatch.setattr(blocks, "WORK", 0)
+    monkeypatch.setattr(blocks, "FEWEST", 5)
     found = measured(Matern(0.1, nu=1.5))
     given = passed(found).given
     data, places = given.points, given.domain.points
@@ -114,7 +114,7 @@ def test_a_block_takes_the_measurements_that_tell_most_of_it(monkeypatch: pytest
 
 
 def test_what_was_measured_far_away_changes_nothing_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large, "WORK", 0)
+    monkeypatch.setattr(blocks, "WORK", 0)
     before = measured(Matern(0.05, nu=1.5))
     after = before.told([SIDE * SIDE - 1] * 3, [5.0, 5.1, 4.9])
     same = (before.mean == after.mean) & (before.variance == after.variance)

@@ -22,6 +22,7 @@ from superlevel.averaging.mixture import Mixture, averaged, likeliest
 from superlevel.averaging.predictive import Predictive, probit
 from superlevel.averaging.structures import Structure
 from superlevel.averaging.warps import Warp
+from superlevel.blocks import LARGE
 from superlevel.domain import Domain
 from superlevel.errors import InputError
 from superlevel.one_thread import one_thread
@@ -105,7 +106,14 @@ class Average:
         """(n,) how much rougher f is at each point of the domain than on average, from what `left_out` returned."""
         known = self.mixture.summary
         places = known.metrics[0].scaled(known.domain.points)
-        return local.scales(places[known.points], deviates, places)
+        if known.domain.n <= LARGE:
+            return local.scales(places[known.points], deviates, places)
+        # Of a large domain each block has one scale: that of a point in its middle.
+        found = np.empty(known.domain.n)
+        middle = local.scales(places[known.points], deviates, places[known.domain.blocks.corners[:, -1]])
+        for members, scale in zip(known.domain.blocks, middle, strict=True):
+            found[members] = scale
+        return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

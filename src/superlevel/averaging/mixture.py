@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr, softmax
 
-from superlevel import linalg
+from superlevel import blocks, linalg, passes
 from superlevel.arrays import Array, Indices
 from superlevel.averaging.families import Between
 from superlevel.averaging.predictive import Prediction, normal
-from superlevel.averaging.structures import Fit, Structure, Summary, fits
+from superlevel.averaging.structures import Fit, Structure, Summary, fits, restricted
+from superlevel.blocks import LARGE
 
 MEMBERS = 8  # kernels that are averaged for each transform: with 16, or with 6, the same labels are as likely wrong,
 COVERED = 0.99  # or as many as have this share of the weight, if they are fewer
@@ -56,22 +58,50 @@ class Mixture:
         """f at points (n,) of the domain."""
         n, m = len(points), len(self.fits)
         means, variances = np.empty((m, n)), np.empty((m, n))
-        step = max(1, BLOCK // max(1, len(self.summary.points)))
-        for start in range(0, n, step):
-            at = slice(start, start + step)
-            for k, (mean, variance) in enumerate(self._block(points[at])):
-                means[k, at], variances[k, at] = mean, variance
+        portions = list(self._portions(points))
+        jobs = (Portion(mixture=self, points=points[at], near=near) for at, near in portions)
+        done = map(predicted, jobs) if n <= LARGE else passes.over(jobs, predicted)
+        for (at, _), (mean, variance) in zip(portions, done, strict=True):
+            means[:, at], variances[:, at] = mean, variance
         return Prediction(weights=self.weights, means=means, deviations=np.sqrt(variances), freedom=self.freedom)
 
-    def _block(self, points: Indices) -> Iterator[tuple[Array, Array]]:
+    def _portions(self, points: Indices) -> Iterator[tuple[Indices, Indices | None]]:
+        """Positions of some points, and of the measured points that they are conditioned on; None for all of these."""
+        known, n = self.summary, len(points)
+        if n <= LARGE:
+            step = max(1, BLOCK // max(1, len(known.points)))
+            yield from ((np.arange(start, min(start + step, n)), None) for start in range(0, n, step))
+            return
+        whole = n == known.domain.n
+        found = known.domain.blocks if whole else blocks.blocks(known.domain.points[points], known.domain.units)
+        k = blocks.neighbours(n, len(self.fits))
+        if k >= len(known.points):
+            yield from ((members, None) for members in found)
+            return
+        corners = points[found.corners]
+        told = np.square(self._correlations(corners.ravel()))
+        told /= (1.0 + self.best.structure.noise / known.counts)[:, None]
+        yield from zip(found, blocks.nearest(told.reshape(len(known.points), *corners.shape), k), strict=True)
+
+    def _correlations(self, points: Indices) -> Array:
+        """(q, m) of f at the measured points with f at some points, by the likeliest kernel."""
         known = self.summary
         where = Between(domain=known.domain, metrics=known.metrics, rows=known.points, columns=points)
-        family, base, own = None, np.empty((0, 0)), np.empty(0)
+        return self.best.structure.family.between(where)
+
+    def block(self, points: Indices, near: Indices | None) -> Iterator[tuple[Array, Array]]:
+        """Mean and variance (n,) of some points by each member, from the measured points at some positions."""
+        known = self.summary
+        data = known.points if near is None else known.points[near]
+        where = Between(domain=known.domain, metrics=known.metrics, rows=data, columns=points)
+        inside = None if near is None else Between(domain=known.domain, metrics=known.metrics, rows=data, columns=data)
+        family, base, own, among = None, np.empty((0, 0)), np.empty(0), np.empty((0, 0))
         for fit in self.fits:
             if fit.structure.family is not family:
                 family = fit.structure.family
                 base, own = family.between(where), family.diagonal(known.domain, points)
-            yield _predicted(fit, base, own, where.same)
+                among = among if inside is None else family.between(inside)
+            yield _predicted(fit if near is None else restricted(fit, known, among, near), base, own, where.same)
 
     def left_out(self) -> Array:
         """(q,) the probability of less than the mean of each measured point, as all others predict it.
@@ -88,6 +118,24 @@ class Mixture:
             scale = np.sqrt(np.maximum(precision, LEAST) * fit.amplitude)
             chances += weight * ndtr(normal((columns @ fit.residuals) / scale, self.freedom))
         return chances
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Portion:
+    """Some points to predict."""
+
+    mixture: Mixture
+    points: Indices
+    near: Indices | None
+    """Positions of the measured points that they are conditioned on; None for all."""
+
+    key: ClassVar[None] = None  # every measurement changes evidence and amplitude, and with them all predictions
+
+
+def predicted(portion: Portion) -> Array:
+    """(2, m, b) the means and the variances of the points by each member."""
+    each = list(portion.mixture.block(portion.points, portion.near))
+    return np.stack([np.stack([mean for mean, _ in each]), np.stack([variance for _, variance in each])])
 
 
 def likeliest(listed: Sequence[tuple[float, Structure]]) -> tuple[list[Structure], float]:

@@ -5,17 +5,21 @@ Probabilities and quantiles are those of the mixture, so intervals are wide whil
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from superlevel import passes
 from superlevel.arrays import Array, Indices
 from superlevel.averaging.warps import Warp
 
 STEPS = 20  # of the search for a quantile
 CLOSE = 1e-6  # deviations from the wanted probability at which Newton needs no help
 ENDING = 1e-4  # deviations from the wanted probability after which one more step of Newton ends the search
+PORTION = 2**14  # points whose quantiles are searched for together: the search ends with the slowest of them
 FARTHEST = 8.0  # deviations: what is beyond has no probability that a float can tell from 0
 ONE_DEVIATION = float(ndtr(-1.0))
 
@@ -58,7 +62,7 @@ class Prediction:
         mean = shares @ self.means
         return mean, np.sqrt(shares @ (np.square(self.deviations) + np.square(self.means - mean)))
 
-    def at(self, points: Indices) -> Prediction:
+    def at(self, points: Indices | slice) -> Prediction:
         """The same for some of the points only."""
         return replace(self, means=self.means[:, points], deviations=self.deviations[:, points])
 
@@ -75,13 +79,13 @@ class Predictive:
         """The transform in whose units quantiles are searched for."""
         return self.parts[0][0]
 
-    def at(self, points: Indices) -> Predictive:
+    def at(self, points: Indices | slice) -> Predictive:
         """The same for some of the points only."""
         return Predictive(parts=tuple((warp, part.at(points)) for warp, part in self.parts))
 
     def below(self, values: Array | float, scale: Array | float = 1.0) -> Array:
         """(n,) the probability that f is below a value, with all deviations multiplied by ``scale``."""
-        return np.asarray(sum(part.below(warp(values), scale) for warp, part in self.parts))
+        return self._by_portions(_below, values, scale)
 
     def quantile(self, probability: float, scale: Array | float = 1.0) -> Array:
         """(n,) the value that f is below with this probability."""
@@ -93,7 +97,32 @@ class Predictive:
         return middle, 0.5 * (high - low)
 
     def _quantile(self, probability: float, scale: Array | float) -> Array:
-        """(n,) transformed, by Newton's method within a bracket, which is halved where Newton gains too little.
+        """(n,) transformed."""
+        return self._by_portions(_searched, probability, scale)
+
+    def _by_portions(self, function: Callable[..., Array], value: Array | float, scale: Array | float) -> Array:
+        """(n,) a function of the prediction, a value and the scale, for some thousand points at a time."""
+        n = self.parts[0][1].means.shape[1]
+        if n <= PORTION:
+            return function(self, value, scale)
+        starts = range(0, n, PORTION)
+        jobs = (
+            _Portion(
+                function=function,
+                prediction=self.at(slice(start, start + PORTION)),
+                value=value[start : start + PORTION] if isinstance(value, np.ndarray) and value.ndim else value,
+                scale=scale[start : start + PORTION] if isinstance(scale, np.ndarray) and scale.ndim else scale,
+            )
+            for start in starts
+        )
+        return np.concatenate(list(passes.over(jobs, _Portion.done)))
+
+    def below_of_all(self, values: Array | float, scale: Array | float) -> Array:
+        """`below`, at once."""
+        return np.asarray(sum(part.below(warp(values), scale) for warp, part in self.parts))
+
+    def search(self, probability: float, scale: Array | float) -> Array:
+        """(n,) quantiles by Newton's method within a bracket, which is halved where Newton gains too little.
 
         On the probit scale a distribution function is nearly straight, also far out in its tails.
         """
@@ -104,7 +133,7 @@ class Predictive:
         before = np.full(len(guess), np.inf)
         for _ in range(STEPS if len(each) > 1 else 1):
             values = self.reference.inverse(guess)
-            reached = probit(self.below(values, scale))
+            reached = probit(self.below_of_all(values, scale))
             off = reached - wanted
             high, low = np.where(off > 0, guess, high), np.where(off > 0, low, guess)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -126,6 +155,29 @@ class Predictive:
         return np.asarray(
             sum(part.density(warp(values), scale) * (warp.slopes(values) / own) for warp, part in self.parts)
         )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Portion:
+    """A function of the prediction of some points."""
+
+    function: Callable[..., Array]
+    prediction: Predictive
+    value: Array | float
+    scale: Array | float
+
+    key: ClassVar[None] = None
+
+    def done(self) -> Array:
+        return self.function(self.prediction, self.value, self.scale)
+
+
+def _below(prediction: Predictive, values: Array | float, scale: Array | float) -> Array:
+    return prediction.below_of_all(values, scale)
+
+
+def _searched(prediction: Predictive, probability: float, scale: Array | float) -> Array:
+    return prediction.search(probability, scale)
 
 
 def normal(t: Array, freedom: float) -> Array:

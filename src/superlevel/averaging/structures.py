@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
 from typing import NamedTuple
@@ -245,6 +245,19 @@ def _fit(summary: Summary, structure: Structure, factor: Array) -> Fit:
         amplitude=total / summary.freedom if structure.family.scaled else 1.0,
         mean_is_given=summary.mean is not None,
     )
+
+
+def restricted(fit: Fit, summary: Summary, among: Array, near: Indices) -> Fit:
+    """The fit with the same kernel, mean and amplitude, conditioned on the measured points at some positions (k,).
+
+    ``among`` (k, k) is their correlation.
+    """
+    structure = fit.structure
+    matrix = np.asfortranarray((1.0 - structure.rough) * among)
+    linalg.add_to_diagonal(matrix, structure.rough + structure.noise / summary.counts[near])
+    factor = linalg.cholesky(matrix)
+    residuals, ones = linalg.whiten(factor, np.stack([summary.means[near] - fit.mean, np.ones(len(near))]))
+    return replace(fit, factor=factor, residuals=residuals, ones=ones)
 
 
 def summarise(

@@ -12,6 +12,7 @@ import numpy as np
 
 from superlevel import costs
 from superlevel.arrays import as_count
+from superlevel.blocks import LARGE
 from superlevel.confidence.estimated import Estimated
 from superlevel.confidence.posterior import OnPosterior, as_flag
 from superlevel.confidence.protocol import AnyConfidence, describe
@@ -20,7 +21,6 @@ from superlevel.errors import InputError, NotInstalledError
 from superlevel.methods.loop import Method
 from superlevel.methods.table import CONFIDENCES, GUARANTEED, Pairing, Row, row_of
 from superlevel.one_thread import one_thread
-from superlevel.posterior.large import LARGE
 from superlevel.problem import Problem
 from superlevel.rules.checked import Checked
 from superlevel.rules.narrowed import Narrowed

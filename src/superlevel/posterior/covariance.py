@@ -20,11 +20,12 @@ import numpy as np
 
 from superlevel import linalg
 from superlevel.arrays import Array, Indices
+from superlevel.blocks import LARGE
 from superlevel.domain import Domain
 from superlevel.features import Features, embed
 from superlevel.posterior.downdated import Computed, Downdated, MatrixPrior, Stored
 from superlevel.posterior.field import Held
-from superlevel.posterior.large import LARGE, ByData
+from superlevel.posterior.large import ByData
 from superlevel.posterior.protocol import EPS, Fresh, Prior, RowChange, Told, noisy_factor, probe
 
 __all__ = ["Downdated", "FeaturePrior", "InFeatures", "by_rows", "prior"]

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from superlevel import linalg, passes
+from superlevel import blocks, linalg, passes
 from superlevel.arrays import Array, Indices, frozen
 from superlevel.domain import Domain, block, same
 from superlevel.one_thread import one_thread
@@ -33,16 +33,8 @@ from superlevel.posterior.downdated import Downdated, stored
 from superlevel.posterior.field import Field
 from superlevel.posterior.protocol import Fresh, Told, chunks, noisy_factor
 
-LARGE = 20_000  # points of a domain from which no rows (q, n) are kept
-WORK = 2**35  # n k^2 of a pass: seconds
-FEWEST = 64  # k at least
 COLUMNS = 2**22  # covariances held at a time: 32 MB
 COMPARED = 200  # points at which a local field is compared with the exact one
-
-
-def neighbours(n: int) -> int:
-    """k: the measured points that a block of a domain of n points is conditioned on, at most."""
-    return max(FEWEST, int((WORK / n) ** 0.5))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -189,7 +181,7 @@ class Passed:
     @property
     def neighbours(self) -> int:
         """Measured points that each block is conditioned on."""
-        return min(len(self.given.points), neighbours(self.given.domain.n))
+        return min(len(self.given.points), blocks.neighbours(self.given.domain.n))
 
     @property
     def is_exact(self) -> bool:
@@ -247,9 +239,7 @@ class Passed:
             corners = domain.blocks.corners[start : start + step]
             parts = np.square(domain.gram(data, corners.ravel())) * precision[:, None]
             parts /= np.maximum(domain.at(corners.ravel()), np.finfo(float).tiny)
-            told = parts.reshape(len(data), *corners.shape).max(axis=2)
-            chosen = np.argpartition(-told, self.neighbours - 1, axis=0)[: self.neighbours]
-            yield from np.sort(chosen, axis=0).T
+            yield from blocks.nearest(parts.reshape(len(data), *corners.shape), self.neighbours)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask
+from superlevel.blocks import LARGE
 from superlevel.goals import UNDECIDED, decided
-from superlevel.posterior.large import LARGE
 from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Elsewhere, Reason
 from superlevel.study.assumptions import assumptions
 from superlevel.study.audit_summary import summary as audit_summary
