@@ -136,8 +136,8 @@ def test_predictions_by_many_kernels_are_announced(monkeypatch: pytest.MonkeyPat
 
 
 def test_predictions_from_many_measurements_are_notable_and_from_few_are_not() -> None:
-    assert costs.of_prediction(100_000, 2, 1000, 24).notable
-    assert not costs.of_prediction(20_000, 2, 400, 24).notable
+    assert costs.of_prediction(100_000, 2, 1000, 24, kept=1000).notable
+    assert not costs.of_prediction(20_000, 2, 400, 24, kept=400).notable
 
 
 def test_a_round_with_many_directions_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:

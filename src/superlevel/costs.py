@@ -76,14 +76,14 @@ def of_frank_wolfe(arms: tuple[int, int], targets: int, iterations: int) -> Cost
     return Cost(seconds=PER_SUPPORT * iterations * targets * support, bytes=float(NUMBER * numbers))
 
 
-def of_prediction(n: int, d: int, measured: int, members: int) -> Cost:
+def of_prediction(n: int, d: int, measured: int, members: int, *, kept: int) -> Cost:
     """Of f at n points, as so many kernels predict it from q measured points.
 
-    The likeliest kernel keeps a matrix (q, n). Each kernel solves a triangular system, n q^2 / 2 products. Distances
-    are computed once for all of them.
+    The likeliest kernel keeps so many rows of a matrix (q, n). Each kernel solves a triangular system, n q^2 / 2
+    products. Distances are computed once for all of them.
     """
     products, entries = members * n * measured**2 / 2, n * measured * (members + DISTANCE * d)
-    bytes_needed = float(NUMBER * n * (measured + 2 * members))
+    bytes_needed = float(NUMBER * n * (kept + 2 * members))
     return Cost(seconds=PER_PRODUCT * products + PER_KERNEL * entries, bytes=bytes_needed)
 
 

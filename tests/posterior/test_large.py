@@ -99,6 +99,20 @@ def test_fewer_measurements_never_make_an_interval_narrower(kernel: Any, monkeyp
     assert np.median(np.abs(local.mean - mean) / np.sqrt(variance)) <= 0.05
 
 
+def test_the_approximation_says_how_far_it_is_from_the_exact_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = measured(KERNELS["matern"])
+    assert passed(exact).approximation is None
+    assert exact.deviation.all()  # computed before the next line
+    monkeypatch.setattr(blocks, "WORK", 0)
+    local = measured(KERNELS["matern"])
+    found = passed(local).approximation
+    assert found is not None
+    off = np.abs(local.mean - exact.mean) / exact.deviation
+    assert (found.neighbours, found.compared) == (40, 200)
+    assert 1 - 1e-9 <= found.narrower <= found.wider <= (local.deviation / exact.deviation).max() + 1e-9
+    assert np.median(off) <= found.off <= off.max() + 1e-9
+
+
 def test_a_block_takes_the_measurements_that_tell_most_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "WORK", 0)
     monkeypatch.setattr(blocks, "FEWEST", 5)

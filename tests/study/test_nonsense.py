@@ -14,8 +14,8 @@ from tests.study.test_rescue import eventful
 
 SAYS = {
     "options": "confidence is None: choose out of posterior, ridge",
-    "ragged": "entry 1 has points with 1 and 2 coordinates for 1 names",
-    "no coordinates": "entry 1 has points with 0 coordinates for 1 names",
+    "ragged": "entry 1, points: Value error, points with 1 and 2 coordinates",
+    "no coordinates": "entry 1, points: Value error, points with 0 coordinates",
     "no goal": "goal is None",
     "huge points": "it gives numbers that are not finite on these points",
     "huge noise": "problem.noise is 1e+308",

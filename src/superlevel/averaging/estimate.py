@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from superlevel import costs
+from superlevel import blocks, costs
 from superlevel.arrays import Array, Indices
 from superlevel.averaging import local
 from superlevel.averaging.candidates import Candidates, likely, log_prior
@@ -81,7 +81,9 @@ class Average:
     def _announce(self, n: int) -> None:
         known, members = self.mixture.summary, sum(len(mixture.fits) for _, _, mixture in self.parts)
         q = len(known.points)
-        cost = costs.of_prediction(n, known.domain.dimension, q, members)
+        # Of a large domain no matrix is kept, and no block is conditioned on more than some of the points.
+        near = min(q, blocks.neighbours(n, members)) if n > LARGE else q
+        cost = costs.of_prediction(n, known.domain.dimension, near, members, kept=q if n <= LARGE else 0)
         what = f"the predictions of {n:,} points from {q:,} measured ones by {members} estimated kernels"
         costs.announce("problem.domain", what, cost, instead="give fewer points, or a kernel, noise and mean")
 

@@ -81,7 +81,9 @@ class Mixture:
         corners = points[found.corners]
         told = np.square(self._correlations(corners.ravel()))
         told /= (1.0 + self.best.structure.noise / known.counts)[:, None]
-        yield from zip(found, blocks.nearest(told.reshape(len(known.points), *corners.shape), k), strict=True)
+        data = known.points if whole else np.full(len(known.points), -1)
+        near = found.nearest(data, told.reshape(len(known.points), *corners.shape), k)
+        yield from zip(found, near, strict=True)
 
     def _correlations(self, points: Indices) -> Array:
         """(q, m) of f at the measured points with f at some points, by the likeliest kernel."""

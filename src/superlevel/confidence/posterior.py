@@ -39,6 +39,7 @@ BETA = 3.0  # beta^1/2 of the paper's experiments
 BUDGET = 10**5  # measurements of a simulation that has no other budget
 DOUBTFUL = 1e-3  # probability of prediction errors as large as those seen, below which kernel and noise are doubted,
 UNLIKELY = 1e-6  # and below which they are contradicted
+NEAR = 0.25  # deviations that an approximation may be off before it is doubted
 
 
 class Width(Protocol):
@@ -210,7 +211,7 @@ class GaussianBelief(CompleteBelief):
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        return (self._predictions(), *([self._disjoint()] if self.disjoint else []))
+        return (self._predictions(), *([self._disjoint()] if self.disjoint else []), *self._approximated())
 
     @cached_property
     def _intervals(self) -> Bounds:
@@ -257,6 +258,19 @@ class GaussianBelief(CompleteBelief):
                 "rougher kernel"
             )
         return Finding(assumption="kernel", verdict=verdict, number=chance, sentence=sentence)
+
+    def _approximated(self) -> tuple[Finding, ...]:
+        """How far the intervals of a large domain are from the exact ones; nothing where they are exact."""
+        found = self.posterior.field.approximation
+        if found is None:
+            return ()
+        sentence = (
+            f"each point is predicted from the {found.neighbours:,} measured points that tell most of it: at "
+            f"{found.compared:,} random points deviations are {found.narrower:.3f} to {found.wider:.3f} times the "
+            f"exact ones, and means are off by at most {found.off:.2g} of them"
+        )
+        verdict = Verdict.HOLDS if found.off <= NEAR and found.wider <= 1.0 + NEAR else Verdict.DOUBTED
+        return (Finding(assumption="approximation", verdict=verdict, number=found.off, sentence=sentence),)
 
     def _disjoint(self) -> Finding:
         count = len(self.disjoint)

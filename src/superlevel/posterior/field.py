@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from superlevel.arrays import Array, Indices, frozen
 
 
+@dataclass(frozen=True, kw_only=True)
+class Approximation:
+    """How far a field is from the exact one, at some random points."""
+
+    neighbours: int
+    """Measured points that each point is predicted from."""
+    compared: int
+    """Random points."""
+    wider: float
+    """The largest ratio of a deviation to the exact one."""
+    narrower: float
+    """The smallest."""
+    off: float
+    """The largest distance of a mean from the exact one, in exact deviations."""
+
+
 class Field(Protocol):
     """What a posterior says of each point by itself."""
+
+    @property
+    def approximation(self) -> Approximation | None:
+        """How it differs from the exact field; None where it is the exact one."""
+        ...
 
     @property
     def mean(self) -> Array:
@@ -38,6 +59,8 @@ class Held:
 
     mean: Array
     variance: Array
+
+    approximation: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         frozen(self.mean)

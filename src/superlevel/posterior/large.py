@@ -30,7 +30,7 @@ from superlevel.arrays import Array, Indices, frozen
 from superlevel.domain import Domain, block, same
 from superlevel.one_thread import one_thread
 from superlevel.posterior.downdated import Downdated, stored
-from superlevel.posterior.field import Field
+from superlevel.posterior.field import Approximation, Field
 from superlevel.posterior.protocol import Fresh, Told, chunks, noisy_factor
 
 COLUMNS = 2**22  # covariances held at a time: 32 MB
@@ -204,6 +204,22 @@ class Passed:
         return replace(self, given=self.given.within(n))
 
     @cached_property
+    def approximation(self) -> Approximation | None:
+        if self.is_exact:
+            return None
+        points = np.random.default_rng(0).permutation(self.given.n)[:COMPARED]
+        mean, variance = self.at(points)
+        exact = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+        ratios = np.sqrt(self.variance[points]) / exact
+        return Approximation(
+            neighbours=self.neighbours,
+            compared=len(points),
+            wider=float(ratios.max()),
+            narrower=float(ratios.min()),
+            off=float((np.abs(self.mean[points] - mean) / exact).max()),
+        )
+
+    @cached_property
     def _both(self) -> tuple[Array, Array]:
         domain = self.given.domain
         mean, variance = np.empty(domain.n), np.empty(domain.n)
@@ -239,7 +255,8 @@ class Passed:
             corners = domain.blocks.corners[start : start + step]
             parts = np.square(domain.gram(data, corners.ravel())) * precision[:, None]
             parts /= np.maximum(domain.at(corners.ravel()), np.finfo(float).tiny)
-            yield from blocks.nearest(parts.reshape(len(data), *corners.shape), self.neighbours)
+            told = parts.reshape(len(data), *corners.shape)
+            yield from domain.blocks.nearest(data, told, self.neighbours, first=start)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

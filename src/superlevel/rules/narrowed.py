@@ -6,8 +6,9 @@ part instead:
 - candidates: of every block of near points the one that is nearest to the level in deviations of f, and the one of the
   largest deviation, as long as there is room. A rule that scores each point by itself finds its best point or one
   beside it.
-- a sample of all points, each with a chance in proportion to how likely it is mislabelled, (1 + h^2)^-3 with h its
-  distance from the level in deviations. A point that had the chance p stands for 1 / p points in sums.
+- a sample of all points. Half of it has chances in proportion to how likely a point is mislabelled, (1 + h^2)^-3 with h
+  its distance from the level in deviations, and half in proportion to the variance of undecided points: these are what
+  rules sum over. A point that had the chance p stands for 1 / p points in sums.
 
 Points that are being measured already take part too. Covariances among these points come from all measurements.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
@@ -85,13 +87,14 @@ def _candidates(view: View) -> Iterator[Indices]:
 
 
 def _sizes(view: View) -> Array:
-    """(n,) how likely each point is mislabelled."""
+    """(n,) chances of being in the sample, up to a factor."""
     model = view.belief.model
     variance = np.square(model.spread)
-    found = np.zeros(view.n)
-    for share, gap in view.goal.critical(model.centre):
-        found = np.maximum(found, share * close(gap, variance))
-    return found
+    near = reduce(np.maximum, [share * close(gap, variance) for share, gap in view.goal.critical(model.centre)])
+    sizes = np.zeros(view.n)
+    for part in (near, view.undecided * variance):
+        sizes += part / max(float(part.sum()), np.finfo(float).tiny)
+    return sizes
 
 
 def _spread(values: Array | Indices, points: Indices, n: int) -> np.ndarray:

@@ -84,8 +84,13 @@ class Places:
 
 
 def _read(given: Any) -> Places:
-    if isinstance(given, Places):
-        return given
+    try:
+        return given if isinstance(given, Places) else _places(given)
+    except (TypeError, KeyError) as error:  # anything may be there
+        raise ValueError("points that are no rows of numbers") from error
+
+
+def _places(given: Any) -> Places:
     if isinstance(given, dict):
         return Places(None, (int(given["rows"]), int(given["columns"]), str(given["digest"])))
     sizes = sorted({len(row) for row in given})

@@ -112,12 +112,10 @@ def _served(known: Knowledge, points: Indices) -> Iterator[tuple[tuple[int, floa
         for row in belief.relief(points):
             yield _most(row, np.arange(domain.n), still)
         return
-    blocks = list(domain.blocks)
-    of = np.empty(domain.n, dtype=np.int64)
-    for number, members in enumerate(blocks):
-        of[members] = number
+    blocks = domain.blocks
     for point in points:
-        near = np.sort(blocks[of[point]])
+        number = blocks.of[point]
+        near = np.sort(blocks.order[blocks.starts[number] : blocks.starts[number + 1]])
         (row,) = belief.model.among(near).relief(np.searchsorted(near, [point]))
         yield _most(row, near, still)
 

@@ -13,7 +13,6 @@ from superlevel.arrays import Labels
 from superlevel.files import file_name, replacing
 from superlevel.study import signatures, status
 from superlevel.study.beside import sound
-from superlevel.study.kept_blocks import KeptBlocks
 from superlevel.study.ledger import Ledger, fold
 from superlevel.study.matching import locate, point_of
 from superlevel.study.status import Reading, Status
@@ -24,6 +23,7 @@ if TYPE_CHECKING:  # methods, scipy and scikit-learn take seconds to import, and
 
     from superlevel.report.campaign import Campaign, Reason
     from superlevel.study.auditing import Accuracy
+    from superlevel.study.kept_blocks import KeptBlocks
     from superlevel.study.replay import Knowledge, Methods
     from superlevel.study.verification import Verification
     from superlevel.study.view import StudyView
@@ -38,7 +38,7 @@ class Reader:
         self._ledger = ledger
         self._known: Knowledge | None = None
         self._makers: Methods | None = None
-        self._blocks = KeptBlocks(storage, name)
+        self._blocks: KeptBlocks | None = None
 
     @property
     def name(self) -> str:
@@ -88,7 +88,7 @@ class Reader:
 
         ledger = self._ledger
         if self._known is None or self._known.ledger.changed != ledger.changed:
-            with self._blocks.used():
+            with self._kept_blocks.used():
                 self._known = replay.know(ledger, self._methods)
             self._note(status.reading(self._known))
         elif self._known.ledger is not ledger:
@@ -99,6 +99,14 @@ class Reader:
         """Store the labels beside the log, for `status` to show at once."""
         with suppress(StorageError):  # it is a cache: whoever may only read gets the same labels more slowly
             self._storage.note(self._name, Note(reading.entries, reading.model_dump_json()), head=reading.head)
+
+    @property
+    def _kept_blocks(self) -> KeptBlocks:
+        if self._blocks is None:
+            from superlevel.study.kept_blocks import KeptBlocks  # noqa: PLC0415  slow to import
+
+            self._blocks = KeptBlocks(self._storage, self._name)
+        return self._blocks
 
     @property
     def _methods(self) -> Methods:
