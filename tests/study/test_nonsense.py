@@ -14,8 +14,6 @@ from tests.study.test_rescue import eventful
 
 SAYS = {
     "options": "confidence is None: choose out of posterior, ridge",
-    "ragged": "entry 1, points: Value error, points with 1 and 2 coordinates",
-    "no coordinates": "entry 1, points: Value error, points with 0 coordinates",
     "no goal": "goal is None",
     "huge points": "it gives numbers that are not finite on these points",
     "huge noise": "problem.noise is 1e+308",
@@ -46,7 +44,9 @@ def test_a_first_entry_that_nobody_can_have_written_is_named(kind: Kind, what: s
 
 
 REFUSED = {
-    "no points": "entry 2 speaks of a ticket that is not there",
+    "ragged": "entry 1, points: Value error, points with 1 and 2 coordinates",
+    "no coordinates": "entry 1, points: Value error, points with 0 coordinates",
+    "no points": "entry 1, points: Value error, points with no coordinates",
     "format 1": "entry 1, options: Extra inputs are not permitted",
 }
 
