@@ -53,7 +53,7 @@ class KeptBlocks:
         if self.path is None or not self.path.exists():
             return {}
         try:
-            with np.load(self.path, allow_pickle=False) as kept:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
                 return _restored({name: kept[name] for name in kept.files}, self.name)
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             self._say(f"{self.path} cannot be used ({error}): it is a cache, and everything is computed again")

@@ -7,6 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,18 @@ class StorageContract(ABC):
         storage.create(named, first)
         assert storage.read(named) == [first]
         assert named in storage.names()
+
+    def test_what_is_beside_an_entry_comes_back_with_it(self, storage: Storage) -> None:
+        written = [replace(entry(k), attached=data) for k, data in enumerate([b"\0\xff" * 10**6, b"", b"abc"], start=1)]
+        storage.create("sea", written[0])
+        for each in written[1:]:
+            append(storage, "sea", each)
+        study(storage, name="other")
+        assert storage.read("sea") == written
+        assert storage.read("sea", after=2) == written[2:]
+        assert storage.read("other") == [entry(1)]
+        with storage.turn("sea", after=1) as turn:
+            assert turn.entries == written[1:]
 
     def test_a_payload_of_a_megabyte_is_kept(self, storage: Storage) -> None:
         long = "".join(map(chr, range(0x4E00, 0x4E00 + 500))) * 700
