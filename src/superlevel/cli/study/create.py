@@ -42,7 +42,7 @@ def run(
         Path,
         typer.Option(
             help="File of the points, one in a line, names in the first line: .csv, .xlsx, .parquet, .gpkg, .geojson; "
-            "or a .tif, whose cells with data are the points."
+            "or a raster (.tif, .npy, .npz), whose cells with data are the points."
         ),
     ],
     columns: Columns = None,
@@ -207,7 +207,7 @@ def run(
 def _sheet(name: str, points: Path) -> tuple[str, str]:
     """The option for the first sheet, in the format that the points came in; a raster has no room for one."""
     ending = points.suffix.lower()
-    if ending not in formats.endings() or ending in formats.raster.endings:
+    if ending not in formats.endings() or ending in formats.RASTERS:
         ending = ".csv"
     return "--csv" if ending == ".csv" else "--sheet", f"{name}-sheet{ending}"
 
