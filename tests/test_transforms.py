@@ -124,8 +124,8 @@ def test_what_no_value_reaches_becomes_0() -> None:
 def test_the_fitted_parameter_is_the_likeliest_of_a_grid_in_any_unit(values: list[float], unit: float) -> None:
     found = fitted_box_cox(np.array(values) * unit)
     parameter = 0.0 if found is LOG else float(found.name.split()[1])
-    of = lambda tried: stats.boxcox_llf(tried, np.array(values))  # noqa: E731
-    assert of(parameter) >= max(of(tried) for tried in np.linspace(0, 2, 201)) - 1e-3 * len(values)
+    likelihoods = [float(stats.boxcox_llf(tried, np.array(values))) for tried in [parameter, *np.linspace(0, 2, 201)]]
+    assert likelihoods[0] >= max(likelihoods) - 1e-3 * len(values)
 
 
 def test_the_fitted_parameter_is_that_of_scipy_and_forgets_blanks() -> None:

@@ -158,8 +158,8 @@ class Domain:
     def _of(cls, table: formats.Table, kernel: Kernel | None, **choice: Any) -> Self:
         """The points of a table."""
         found = read_points(table.checked(), **choice)
-        named = {"names": found.names, "ids": found.ids, "id_name": found.id_name}
-        return cls(found.points, kernel, reference=table.reference, **named)
+        ids, called = found.ids, found.id_name
+        return cls(found.points, kernel, names=found.names, ids=ids, id_name=called, reference=table.reference)
 
     @classmethod
     def box(cls, box: Mapping[str, Any], *, count: int = 1024, seed: int = 0, kernel: Kernel | None = None) -> Self:

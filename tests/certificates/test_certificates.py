@@ -267,6 +267,13 @@ def test_a_study_that_the_verifier_does_not_know_is_refused_with_a_sentence() ->
             made.certificate()
 
 
+def test_a_study_that_a_program_answers_is_proved_like_any_other() -> None:
+    domain = sl.Domain(np.linspace(0.1, 1, 12), RBF(0.3), names=["x"])
+    found = sl.find(lambda x: x, domain, sl.Threshold(0.5), budget=12, noise=0.1, batch=4)
+    assert [entry.kind for entry in found.study.log()].count("program") == 1
+    assert answer(found.study.certificate())[0]
+
+
 @pytest.mark.parametrize(
     "kernel",
     [

@@ -25,7 +25,7 @@ from superlevel.study.events import Closed, Created
 from superlevel.study.ledger import Asking, Ledger, as_places, fold
 from superlevel.study.storage.protocol import Entry, Note, Storage, StorageError
 
-LAYOUT = 3
+LAYOUT = 4
 """Of the body: change it with the fields of a ledger, or with what they mean."""
 SPACING = 1_000
 """Entries since the last snapshot after which whoever opens the study makes another; shorter logs have none."""
@@ -65,6 +65,7 @@ class _Body(BaseModel):
     former: list[tuple[int, float, float]]
     changed: int
     revised: int
+    program: str = ""
     closed: Closed | None
 
 
@@ -147,7 +148,7 @@ def _planned(fields: tuple[Any, ...]) -> Asking:
 
 def _plain() -> tuple[str, ...]:
     """Fields that are the same in both records."""
-    return ("created", "length", "head", "times", "reasons", "changed", "revised", "closed")
+    return ("created", "length", "head", "times", "reasons", "changed", "revised", "program", "closed")
 
 
 def _digest(text: str) -> str:
