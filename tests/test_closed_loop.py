@@ -366,6 +366,26 @@ def test_what_a_dead_search_left_is_made_by_another_one_before_the_budget_ends()
     assert (found.study.ledger.fate[np.array(left) - 1] == Fate.MEASURED).all()
 
 
+def test_tickets_beyond_the_budget_are_given_back() -> None:
+    storage = Memory()
+    found = sl.find(one, store=storage, budget=6, **LINE)  # within the second batch of four
+    person = sl.Study.open(storage, "find", worker="ada")
+    assert [ticket.number for ticket in person.ask(2)] == found.study.ledger.open.tolist() == [7, 8]
+
+
+def test_what_people_tell_meanwhile_counts_and_ends_a_search() -> None:
+    """The budget may be exceeded by others between two looks at the log."""
+    storage = Memory()
+
+    def told(x: float) -> float:
+        sl.Study.open(storage, "find").tell(at=[[x], [x], [x]], values=[one(x)] * 3, replicates=True)
+        return one(x)
+
+    found = sl.find(told, store=storage, budget=6, **LINE)
+    assert found.stop == USED
+    assert found.calls >= 6
+
+
 def test_tickets_of_people_are_left_to_them() -> None:
     storage = Memory()
     sl.find(one, store=storage, budget=4, **LINE)

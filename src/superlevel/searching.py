@@ -72,6 +72,7 @@ class Search:
             while True:
                 stop = self._step(study)
                 if stop is not None:
+                    self._give_back(worker)
                     return study, stop
 
     def _step(self, study: Study) -> str | None:
@@ -104,7 +105,7 @@ class Search:
             if number in waiting
         }
         ours = ((number, worker) for number, worker in held.items() if not worker or _SEATED.fullmatch(worker))
-        return dict(islice(ours, self.budget - calls(ledger)))
+        return dict(islice(ours, max(self.budget - calls(ledger), 0)))
 
     def _call(self, study: Study, tickets: Iterable[Ticket]) -> bool:
         """Call the function for those of the tickets that are allowed, and tell each value; whether there were any."""
@@ -133,11 +134,21 @@ class Search:
         """Make the calls of a worker who is not there any more; whether there is one."""
         for worker in sorted(others):
             with self.storage.seat(self.name, worker) as free:
-                study = Study.open(self.storage, self.name, worker=worker)
-                theirs = sum(holder == worker for holder in self._allowed(study).values())
-                if free and theirs and self._call(study, study.ask(theirs, lease=LEASE)):
+                if free and self._stand_in(worker):
                     return True
         return False
+
+    def _stand_in(self, worker: str) -> bool:
+        """Make the calls that a worker left; whether there were any."""
+        study = Study.open(self.storage, self.name, worker=worker)
+        theirs = sum(holder == worker for holder in self._allowed(study).values())
+        return theirs > 0 and self._call(study, study.ask(theirs, lease=LEASE))
+
+    def _give_back(self, worker: str) -> None:
+        """End the leases of tickets that were claimed with a batch and are beyond the budget: anybody may have them."""
+        held = sum(lease is not None and lease.worker == worker for lease in self.storage.leases(self.name).values())
+        now = time.time()
+        self.storage.claim(self.name, held, worker=worker, now=now, until=now)
 
 
 def _has_ended(study: Study) -> bool:
