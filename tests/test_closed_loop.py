@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +17,13 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
+from superlevel import searching
 from superlevel.arrays import Array, Indices
-from superlevel.closed_loop import HOPELESS, USED
+from superlevel.closed_loop import program_of
+from superlevel.commands import Command
+from superlevel.searching import HOPELESS, SHARED, USED, calls
 from superlevel.study.ledger import Fate, Ledger
+from superlevel.study.storage import Memory, Storage
 
 BOX = {"temperature": (20, 80), "dose": sl.Log(1e-3, 1), "metal": sl.Choice("steel", "copper")}
 
@@ -228,3 +237,169 @@ def test_another_question_under_the_same_name_is_refused(tmp_path: Path, change:
     sl.find(lambda x: x, **given)
     with pytest.raises(sl.InputError, match=sentence):
         sl.find(lambda x: x, **{**given, **change})
+
+
+# ------------------------------------------------------------------------------------------ what is called
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (hill, "tests.test_closed_loop.hill"),
+        (partial(hill, metal="steel"), "tests.test_closed_loop.hill"),
+        (Recording(np.zeros(1)).measure, "tests.test_closed_loop.Recording.measure"),
+        (np.sin, "numpy"),
+        (Command("./simulate {temperature} {ph:.2f}", 60), "./simulate {temperature} {ph:.2f}"),
+    ],
+)
+def test_a_program_has_a_name(function: Any, name: str) -> None:
+    assert program_of(function).startswith(name)
+
+
+def one(x: float) -> float:
+    return math.sin(5 * x)
+
+
+def other(x: float) -> float:
+    return one(x) + 0.01
+
+
+LINE: dict[str, Any] = {
+    "domain": sl.Domain(np.linspace(0, 1, 30), RBF(0.3), names=["x"]),
+    "goal": sl.Threshold(0.3),
+    "noise": 0.1,
+    "batch": 4,
+}
+
+
+def programs(study: sl.Study) -> list[str]:
+    return [json.loads(entry.payload)["program"] for entry in study.log() if entry.kind == "program"]
+
+
+def test_another_function_is_refused_with_both_names_unless_it_is_meant() -> None:
+    storage = Memory()
+    found = sl.find(one, store=storage, budget=3, **LINE)
+    assert programs(found.study) == ["tests.test_closed_loop.one"]
+    before = found.study.log()
+    sentence = r"name is 'find', .*'tests\.test_closed_loop\.one' so far, and not of 'tests\.test_closed_loop\.other'"
+    with pytest.raises(sl.InputError, match=rf"{sentence}: give another name, or go on with changed=True"):
+        sl.find(other, store=storage, budget=5, **LINE)
+    assert sl.Study.open(storage, "find").log() == before
+    sl.find(one, store=storage, budget=5, **LINE)
+    found = sl.find(other, store=storage, budget=7, changed=True, **LINE)
+    assert programs(found.study) == ["tests.test_closed_loop.one", "tests.test_closed_loop.other"]
+    assert found.calls == 7
+    assert found.study.ledger.program == "tests.test_closed_loop.other"
+    assert {row.name: row.value for row in found.study.view().assumptions}["program"] == found.study.ledger.program
+    assert found.study.verify().ok
+
+
+def test_a_study_of_which_nobody_knows_what_answered_goes_on_and_notes_it() -> None:
+    """Earlier versions did not store it, and people may have measured before a function did."""
+    storage = Memory()
+    study = sl.Study.create(storage, "find", sl.Problem(LINE["domain"], goal=LINE["goal"], noise=0.1), batch=4)
+    study.tell(study.ask().measured([0.1, 0.2, 0.3, 0.4]))
+    labels = study.labels
+    study.answer_by("tests.test_closed_loop.one")
+    np.testing.assert_array_equal(study.labels, labels)
+    assert study.ledger.changed == 3  # the entry of the values
+    found = sl.find(one, store=storage, budget=6, **LINE)
+    assert programs(found.study) == ["tests.test_closed_loop.one"]
+    with pytest.raises(sl.InputError, match="with another transform"):
+        sl.find(one, store=storage, budget=6, transform="log", **LINE)
+
+
+# ----------------------------------------------------------------------------------- several at once
+
+
+def at_once(storage: Storage, budget: int, processes: int = 2, **given: Any) -> tuple[list[sl.Found], list[float]]:
+    """What several searches of one study find, and the places that all of them called."""
+    called: list[float] = []
+    start = threading.Barrier(processes)
+
+    def slowly(x: float) -> float:
+        called.append(x)
+        time.sleep(0.02)
+        return one(x)
+
+    def search(_: int) -> sl.Found:
+        start.wait()
+        return sl.find(slowly, store=storage, budget=budget, watch=lambda _: None, **{**LINE, **given})
+
+    with ThreadPoolExecutor(processes) as pool:
+        return list(pool.map(search, range(processes))), called
+
+
+@pytest.mark.parametrize("budget", [3, 17])
+def test_several_searches_share_the_budget_and_no_ticket(budget: int) -> None:
+    storage = Memory()
+    _, called = at_once(storage, budget, processes=3)
+    study = sl.Study.open(storage, "find")
+    ledger = study.ledger
+    measured = ledger.fate == Fate.MEASURED
+    assert measured.sum() == budget == len(called)
+    assert sorted(called) == sorted(ledger.places[ledger.point[measured], 0].tolist())
+    assert study.verify().ok
+    if budget > 12:  # more than a batch for each
+        workers = {json.loads(entry.payload)["worker"] for entry in study.log() if entry.kind == "told"}
+        assert workers == {"find", "find 2", "find 3"}
+
+
+def test_a_search_waits_for_the_pilot_that_another_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of the pilot is one batch: nothing can be planned before its results are told."""
+    monkeypatch.setattr(searching, "PATIENCE", 0.01)
+    storage, domain = Memory(), sl.Domain(np.linspace(0, 1, 30), names=["x"])
+    found, called = at_once(storage, 28, domain=domain, batch=12, noise=None)
+    assert len(called) == 28 == calls(sl.Study.open(storage, "find").ledger)
+    assert {each.stop for each in found} <= {USED, SHARED}
+
+
+def test_what_a_dead_search_left_is_made_by_another_one_before_the_budget_ends() -> None:
+    """Its seat is free, and its tickets are held for a month."""
+    storage = Memory()
+    sl.find(one, store=storage, budget=4, **LINE)
+    dead = sl.Study.open(storage, "find", worker="find 2")
+    left = [ticket.number for ticket in dead.ask(lease=1e6)]
+    found = sl.find(one, store=storage, budget=20, **LINE)
+    assert found.calls == 20
+    assert found.stop == USED
+    assert (found.study.ledger.fate[np.array(left) - 1] == Fate.MEASURED).all()
+
+
+def test_tickets_beyond_the_budget_are_given_back() -> None:
+    storage = Memory()
+    found = sl.find(one, store=storage, budget=6, **LINE)  # within the second batch of four
+    person = sl.Study.open(storage, "find", worker="ada")
+    assert [ticket.number for ticket in person.ask(2)] == found.study.ledger.open.tolist() == [7, 8]
+
+
+def test_what_people_tell_meanwhile_counts_and_ends_a_search() -> None:
+    """The budget may be exceeded by others between two looks at the log."""
+    storage = Memory()
+
+    def told(x: float) -> float:
+        sl.Study.open(storage, "find").tell(at=[[x], [x], [x]], values=[one(x)] * 3, replicates=True)
+        return one(x)
+
+    found = sl.find(told, store=storage, budget=6, **LINE)
+    assert found.stop == USED
+    assert found.calls >= 6
+
+
+def test_tickets_of_people_are_left_to_them() -> None:
+    storage = Memory()
+    sl.find(one, store=storage, budget=4, **LINE)
+    person = sl.Study.open(storage, "find", worker="ada")
+    held = [ticket.number for ticket in person.ask(lease=1e6)]
+    found = sl.find(one, store=storage, budget=20, **LINE)
+    assert found.calls == 20
+    assert (found.study.ledger.fate[np.array(held) - 1] == Fate.OPEN).all()
+
+
+def test_a_search_ends_if_others_make_the_calls_that_are_left() -> None:
+    storage = Memory()
+    sl.find(one, store=storage, budget=4, **LINE)
+    sl.Study.open(storage, "find", worker="find 2").ask(lease=1e6)
+    with storage.seat("find", "find 2"):
+        found = sl.find(one, store=storage, budget=6, **LINE)
+    assert (found.calls, found.stop) == (4, SHARED)

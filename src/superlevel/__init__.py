@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from superlevel import transforms
 from superlevel.domain import Domain
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.goals import Band, FractionOfMax, Goal, Levels, Threshold
@@ -74,6 +75,7 @@ __all__ = [
     "robust",
     "rules",
     "simulate",
+    "transforms",
 ]
 
 _MODULES = {

@@ -99,9 +99,10 @@ def as_number(
     above: float | None = None,
     at_least: float | None = None,
     below: float | None = None,
+    at_most: float | None = None,
 ) -> float:
-    """A finite float with ``above < value``, ``at_least <= value`` and ``value < below`` where these are given."""
-    limits = {"> ": above, ">= ": at_least, "< ": below}
+    """A finite float with ``above < value``, ``at_least <= value`` and so on where these limits are given."""
+    limits = {"> ": above, ">= ": at_least, "< ": below, "<= ": at_most}
     wanted = " and ".join(f"{sign}{limit:g}" for sign, limit in limits.items() if limit is not None)
     remedy = f"give a number {wanted}".rstrip() if wanted else "give a finite number"
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
@@ -115,6 +116,7 @@ def as_number(
         and (above is None or number > above)
         and (at_least is None or number >= at_least)
         and (below is None or number < below)
+        and (at_most is None or number <= at_most)
     )
     if not fits:
         raise InputError(field, value, remedy)

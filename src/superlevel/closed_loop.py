@@ -10,40 +10,26 @@ on where it was.
 from __future__ import annotations
 
 import inspect
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import numpy as np
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from superlevel.arrays import Labels, as_count
+from superlevel.commands import Command
 from superlevel.domain import Domain
-from superlevel.errors import InputError, SuperlevelError
+from superlevel.errors import InputError
 from superlevel.goals import Goal, summary
 from superlevel.problem import FITTED, Problem
-from superlevel.scales import Cell
-from superlevel.study import Result, Study
+from superlevel.searching import WORKER, Function, Search, Watch, calls
+from superlevel.study import Study
 from superlevel.study.ledger import Fate, Ledger
 from superlevel.study.resuming import resumed
 from superlevel.study.storage import Storage, open_storage
-from superlevel.study.telling import LARGEST
-from superlevel.worker_setup import end_with
 
 if TYPE_CHECKING:
     import pandas as pd
-
-WORKER = "find"  # always the same, so that a study that was stopped gets its open tickets back
-HOPELESS = 10  # calls, all of which failed
-LONGEST = 300  # letters of a reason
-USED = "the budget is used"
-
-Function: TypeAlias = Callable[..., Any]
-"""Called with the coordinates of a point as keyword arguments; returns a number."""
-Watch: TypeAlias = Callable[[Ledger], None]
-"""Called after each result."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,6 +74,7 @@ def find(
     confidence: Any = None,
     rule: Any = None,
     watch: Watch | None = None,
+    changed: bool = False,
     **assumed: Any,
 ) -> Found:
     """Find the points of the domain where a function exceeds a level, in at most ``budget`` calls.
@@ -102,87 +89,39 @@ def find(
         goal: which points are looked for.
         budget: how many calls, those of earlier sessions and those that failed included.
         store: as for `Study.create`. By default the study is in memory and ends with the program.
-        name: of the study. If the store has it with the same question, it goes on.
+        name: of the study. If the store has it with the same question and a function of the same name, it goes on.
         jobs: how many calls run at once, in processes of `joblib`; `joblib.parallel_config` chooses something else.
         seed, method, batch, confidence, rule: as for `Study.create`.
         watch: called with the study's ledger after each result. By default a terminal shows a progress bar.
+        changed: whether the function was changed, or is another one than before; the log notes it.
         assumed: further fields of `Problem`, such as noise=0.1.
 
-    Ctrl-C ends the search, and the study stays as it is: nothing in it is half done.
+    Ctrl-C ends the search, and the study stays as it is: nothing in it is half done. Several processes may search one
+    study: each claims tickets of its own, and all of them together keep to the budget.
     """
     calls_at_most = as_count("budget", budget)
     workers = as_count("jobs", jobs)
     problem = _problem(domain, goal, assumed)
     _check_function(function, problem.domain)
     options = {"method": method, "seed": seed, "batch": batch, "confidence": confidence, "rule": rule}
-    study = resumed(open_storage(store), name, problem, worker=WORKER, **options)
+    storage = open_storage(store)
+    resumed(storage, name, problem, worker=WORKER, **options).answer_by(program_of(function), changed=changed)
     with _watching(watch, calls_at_most) as seen:
-        stop = _search(study, function, budget=calls_at_most, jobs=workers, watch=seen)
+        search = Search(storage, name, function, budget=calls_at_most, jobs=workers, watch=seen)
+        study, stop = search.run()
         known = study.knowledge
     return Found(study=study, labels=known.labels, guess=known.method.guess(known.state), stop=stop)
 
 
-def calls(ledger: Ledger) -> int:
-    """How often the function was called: tickets that have a value or failed."""
-    return int(np.isin(ledger.fate, (Fate.MEASURED, Fate.FAILED)).sum())
-
-
-def _search(study: Study, function: Function, *, budget: int, jobs: int, watch: Watch) -> str:
-    """Ask, call and tell until nothing is left; why it ended."""
-    from joblib import Parallel, delayed  # noqa: PLC0415  slow to import
-
-    coordinates = study.ledger.coordinates
-    call = delayed(_called)
-    watch(study.ledger)
-    with Parallel(n_jobs=jobs, return_as="generator_unordered") as parallel:
-        while (left := budget - calls(study.ledger)) > 0:
-            tickets = study.ask()
-            if tickets.stop is not None:
-                return tickets.stop
-            chosen = {ticket.number: coordinates.named(ticket.coordinates) for ticket in tickets[:left]}
-            for result in parallel(call(function, number, place, os.getpid()) for number, place in chosen.items()):
-                study.tell([result])
-                watch(study.ledger)
-                _check_hope(study.ledger)
-    return USED
-
-
-def _called(function: Function, ticket: int, place: Mapping[str, Cell], parent: int) -> Result:
-    """What the function says of a place, or why it says nothing."""
-    if os.getpid() != parent:
-        end_with(parent)
-    try:
-        value = function(**place)
-    except SuperlevelError as error:
-        return Result(ticket=ticket, value=None, reason=_sentence(str(error)))
-    except Exception as error:  # a function is anybody's code and may raise anything
-        return Result(ticket=ticket, value=None, reason=_sentence(f"{type(error).__name__}: {error}"))
-    number = _as_number(value)
-    if number is None:
-        return Result(ticket=ticket, value=None, reason=_sentence(f"the function returned {value!r}: no finite number"))
-    return Result(ticket=ticket, value=number)
-
-
-def _as_number(value: Any) -> float | None:
-    """A finite number, or None."""
-    try:
-        number = float(np.asarray(value, dtype=np.float64).item()) if not isinstance(value, str | bytes) else np.nan
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if abs(number) < LARGEST else None  # also false for NaN
-
-
-def _sentence(text: str) -> str:
-    """One line that can be stored."""
-    line = " ".join(text.encode(errors="replace").decode().split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
-
-
-def _check_hope(ledger: Ledger) -> None:
-    failed = int((ledger.fate == Fate.FAILED).sum())
-    if failed >= HOPELESS and not ledger.samples:
-        got = f"one that failed in each of {failed:,} calls, the last time with {list(ledger.reasons.values())[-1]!r}"
-        raise InputError("function", got, "mend it and call again: the study goes on at other points")
+def program_of(function: Function) -> str:
+    """A command as it was typed, or the name of a function with its module; what the function does is not looked at."""
+    match function:
+        case Command(text=text):
+            return text
+        case partial(func=inner):
+            return program_of(inner)
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 def _problem(domain: object, goal: Goal, assumed: Mapping[str, Any]) -> Problem:

@@ -133,7 +133,7 @@ class Domain:
         """The points of a file: names in the first line, one point in each further line.
 
         The ending of its name says what it is: text (.csv and any other), .xlsx, .parquet, a layer of points (.gpkg,
-        .geojson), or a raster whose cells with data are the points (.tif); see `superlevel.formats`.
+        .geojson), or a raster as for `raster`; see `superlevel.formats`.
 
         Args:
             path: the file.
@@ -144,16 +144,23 @@ class Domain:
             categories: columns of texts. Each becomes a coordinate for every text: 1 where a row has it, else 0.
             drop_incomplete: leave out the rows that lack a coordinate. Otherwise they are an error, which lists them.
         """
-        table = formats.read(path).checked()
-        found = read_points(table, columns=columns, ids=ids, categories=categories, drop_incomplete=drop_incomplete)
-        return cls(
-            found.points,
-            kernel,
-            names=found.names,
-            ids=found.ids,
-            id_name=found.id_name,
-            reference=table.reference,
-        )
+        choice = {"columns": columns, "ids": ids, "categories": categories, "drop_incomplete": drop_incomplete}
+        return cls._of(formats.read(path), kernel, **choice)
+
+    @classmethod
+    def raster(cls, path: str | os.PathLike[str], *, band: str | None = None, kernel: Kernel | None = None) -> Self:
+        """The middles of those cells of a raster (.tif, .npy, .npz) that have data in a band, by default in any.
+
+        The domain has the reference system of the raster. `read` takes rasters too, with a choice of columns.
+        """
+        return cls._of(formats.read_raster(path, band=band), kernel)
+
+    @classmethod
+    def _of(cls, table: formats.Table, kernel: Kernel | None, **choice: Any) -> Self:
+        """The points of a table."""
+        found = read_points(table.checked(), **choice)
+        ids, called = found.ids, found.id_name
+        return cls(found.points, kernel, names=found.names, ids=ids, id_name=called, reference=table.reference)
 
     @classmethod
     def box(cls, box: Mapping[str, Any], *, count: int = 1024, seed: int = 0, kernel: Kernel | None = None) -> Self:

@@ -64,7 +64,8 @@ class Problem:
     fit: tuple[str, ...] = ()
     """Which of kernel, noise and mean to estimate from the measurements; what is given of them is not used then."""
     transform: Transform | str | None = None
-    """"log" or "sqrt": methods compute with the logarithm or the square root of every value. None: with the values."""
+    """"log", "sqrt" or "box-cox 0.3": methods compute with the logarithm, the square root or the Box-Cox transform of
+    every value. None: with the values. `superlevel.transforms.fitted_box_cox` estimates the parameter from a pilot."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):

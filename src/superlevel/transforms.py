@@ -1,26 +1,34 @@
 """Transforms of what is measured: methods compute with t(y), and people give and see y.
 
     y       a measurement, a level or the end of an interval, in the user's units
-    t(y)    its logarithm or its square root; increasing, so that y > alpha exactly if t(y) > t(alpha)
+    t(y)    its logarithm, its square root or (y^lambda - 1) / lambda, the Box-Cox transform; increasing, so that
+            y > alpha exactly if t(y) > t(alpha)
     s       the standard deviation of one measurement, in the user's units; that of t(y) is about t'(y) s
 
-A record holds everything that such a transform needs. `superlevel.confidence.transformed` is where values are changed
-into t(y) and what is known of t(f) is changed back.
+A record holds everything that such a transform needs. Its name says which one it is: "log", "sqrt" or "box-cox 0.3".
+`superlevel.confidence.transformed` is where values are changed into t(y) and what is known of t(f) is changed back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from superlevel.arrays import Array, Mask
+from superlevel.arrays import Array, Mask, as_number
 from superlevel.errors import InputError
 
 FIELDS = frozenset({"noise", "mean", "bound", "norm", "misspecification"})
 """The fields of a problem that are of t(f)."""
+BOX_COX = "box-cox"
+LARGEST = 2.0
+"""The largest parameter of a Box-Cox transform. With a negative one, a normal t(f) would exceed the largest t(y)."""
+FEWEST = 8  # different values from which a parameter is estimated
+_DECIMALS = 2  # of an estimated parameter, whose own deviation is about a tenth
 _FLAT = 0.25  # of a deviation: the slope of the square root is taken no nearer to zero, where it is infinite
 
 
@@ -80,6 +88,10 @@ class Transform:
     def __repr__(self) -> str:
         return repr(self.name)
 
+    def __reduce__(self) -> tuple[Callable[[object], Transform], tuple[str]]:
+        """Another process finds it by its name."""
+        return as_transform, (self.name,)
+
 
 def _exp(values: Any) -> Array:
     with np.errstate(over="ignore"):
@@ -119,14 +131,71 @@ SQRT = Transform(
     slopes=lambda values, noise: 0.5 / np.sqrt(np.maximum(values, _FLAT * noise)),
 )
 TRANSFORMS = {each.name: each for each in (LOG, SQRT)}
-"""Those that a problem can name."""
+"""Those without a parameter, by their names."""
+
+
+def box_cox(parameter: float) -> Transform:
+    """(y^lambda - 1) / lambda for a parameter lambda from 0 to 2; for 0 the logarithm, which is its limit."""
+    checked = as_number("transform", parameter, at_least=0.0, at_most=LARGEST)
+    return _box_cox(checked) if checked else LOG
+
+
+def fitted_box_cox(values: ArrayLike) -> Transform:
+    """The Box-Cox transform that makes the values (N,) of a pilot likeliest to be normal.
+
+    The parameter maximises the profile likelihood of independent normal t(y), and is rounded to two decimals. NaN
+    stands for what was not measured, and is left out.
+    """
+    from scipy.optimize import minimize_scalar  # noqa: PLC0415  slow to import
+    from scipy.stats import boxcox_llf  # noqa: PLC0415
+
+    given = np.asarray(values, dtype=np.float64).ravel()
+    given = given[~np.isnan(given)]
+    if np.isinf(given).any():
+        raise InputError("values", "infinite", "give finite numbers")
+    _box_cox(1.0).check("values", given)
+    different = len(np.unique(given))
+    if different < FEWEST:
+        raise InputError("values", f"{different} different numbers", f"give at least {FEWEST}, or the parameter itself")
+    relative = given / np.exp(np.log(given).mean())  # the parameter is the same in any unit, and powers stay small
+    found = minimize_scalar(lambda tried: -boxcox_llf(tried, relative), bounds=(0.0, LARGEST), method="bounded")
+    return box_cox(round(float(found.x), _DECIMALS))
+
+
+@cache
+def _box_cox(parameter: float) -> Transform:
+    def inverse(values: Any) -> Array:
+        with np.errstate(divide="ignore", over="ignore"):
+            # Below -1 / lambda is no t(y): there the nearest value is 0.
+            return np.asarray(np.exp(np.log1p(np.maximum(np.multiply(parameter, values), -1.0)) / parameter))
+
+    return Transform(
+        name=f"{BOX_COX} {parameter!r}",
+        noun="Box-Cox transform",
+        wanted="above 0",
+        takes=LOG.takes,
+        maps=lambda values: np.asarray(np.expm1(parameter * np.log(values)) / parameter),
+        inverse=inverse,
+        slopes=lambda values, _noise: np.power(values, parameter - 1.0),
+    )
 
 
 def as_transform(given: object) -> Transform:
-    """A transform of the table from its name, or as it is; None and the empty name change nothing."""
+    """A transform from its name, or as it is; None and the empty name change nothing."""
     name = given.name if isinstance(given, Transform) else given
     if name is None or name == "":
         return IDENTITY
+    remedy = f"give {', '.join(map(repr, TRANSFORMS))} or '{BOX_COX} 0.3', or leave it out"
+    family, _, parameter = name.partition(" ") if isinstance(name, str) else ("", "", "")
+    if family == BOX_COX:
+        return box_cox(_parameter(parameter, InputError("transform", repr(name), remedy)))
     if not isinstance(name, str) or name not in TRANSFORMS:
-        raise InputError("transform", repr(given), f"give {' or '.join(map(repr, TRANSFORMS))}, or leave it out")
+        raise InputError("transform", repr(name), remedy)
     return TRANSFORMS[name]
+
+
+def _parameter(text: str, mistake: InputError) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise mistake from None

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, Matern, RationalQuadratic, WhiteKernel
 
 import superlevel as sl
 from superlevel import findings
 from superlevel.certificates import check
 from superlevel.errors import InputError
+from superlevel.kernels import describe
 from superlevel.study import Result, Study
 from superlevel.study.signs import as_text
 from superlevel.study.storage import Memory
@@ -252,10 +253,55 @@ def test_a_study_that_the_verifier_does_not_know_is_refused_with_a_sentence() ->
     box = sl.Domain.box({"dose": sl.Log(0.01, 1.0)}, count=16, kernel=RBF(0.5))
     scaled = Study.create(Memory(), "sea", sl.Problem(box, goal=goal, noise=0.1))
     scaled.tell([Result(point=3, value=0.4)])
-    cases = ((logarithms, "the transform 'log'"), (beside, "not on the list"), (scaled, "scaled coordinates"))
+    bits = sl.Domain(np.eye(6) + np.eye(6)[::-1], sl.kernels.Tanimoto())
+    compounds = Study.create(Memory(), "sea", sl.Problem(bits, goal=goal, noise=0.1))
+    compounds.tell([Result(point=3, value=4.0)])
+    cases = (
+        (logarithms, "the transform 'log'"),
+        (beside, "not on the list"),
+        (scaled, "scaled coordinates"),
+        (compounds, r"the second verifier knows the kernels linear, RBF, Matern with nu 0\.5, .*: audit the map"),
+    )
     for made, words in cases:
         with pytest.raises(InputError, match=words):
             made.certificate()
+
+
+def test_a_study_that_a_program_answers_is_proved_like_any_other() -> None:
+    domain = sl.Domain(np.linspace(0.1, 1, 12), RBF(0.3), names=["x"])
+    found = sl.find(lambda x: x, domain, sl.Threshold(0.5), budget=12, noise=0.1, batch=4)
+    assert [entry.kind for entry in found.study.log()].count("program") == 1
+    assert answer(found.study.certificate())[0]
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        None,
+        RBF(0.3),
+        2.0 * Matern(0.3, nu=0.5) + RBF([0.3]) * Matern(0.2, nu=2.5),
+        Matern(0.3, nu=float("inf")),
+        RationalQuadratic(),
+        1.0 * RBF(0.3) + WhiteKernel(0.1),
+        RBF(0.3) ** 2.0,
+        Matern(0.3, nu=0.7),
+        sl.kernels.On([0], RBF(0.3)),
+    ],
+    ids=str,
+)
+def test_labels_are_stated_for_the_kernels_that_the_verifier_computes_and_for_no_others(kernel: Any) -> None:
+    """What the study takes for known is what the verifier knows, kernel by kernel."""
+    places = np.linspace(0.1, 1, 12)[:, None]
+    domain = sl.Domain(places, kernel)
+    made = Study.create(Memory(), "sea", sl.Problem(domain, goal=sl.Threshold(0.5), noise=0.1))
+    made.tell([Result(point=point, value=1.2 * float(places[point, 0])) for point in (0, 4, 8, 11)])
+    try:
+        check.kernel_of(places, describe(kernel))
+    except check.NotProvedError:
+        with pytest.raises(InputError, match="the second verifier knows the kernels linear, RBF"):
+            made.certificate()
+    else:
+        assert answer(made.certificate())[0]
 
 
 # --------------------------------------------------------------------------------------------------- the file

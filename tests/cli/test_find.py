@@ -106,6 +106,88 @@ def test_killed_in_the_middle_it_goes_on_with_the_same_measurements(work: Path) 
     assert sl.Study.open("sqlite:///killed.db", "find").verify().ok
 
 
+def started(budget: int) -> subprocess.Popen[bytes]:
+    """A search in a process of its own, of a program that takes a moment."""
+    arguments = [*BOX, *GOAL, "--budget", str(budget), "--batch", "3", "--store", "sqlite:///shared.db"]
+    command = [sys.executable, "-m", "superlevel", "find", "--command", "./simulate {x} {dose} {passes} {metal}"]
+    return subprocess.Popen([*command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def called(work: Path) -> list[str]:
+    return (work / "calls").read_text().splitlines() if (work / "calls").exists() else []
+
+
+def wait_for(work: Path, count: int) -> None:
+    until = time.monotonic() + 120
+    while len(called(work)) < count and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+def ended(processes: list[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        _, complaints = process.communicate(timeout=300)
+        assert process.returncode == 0, complaints.decode()
+
+
+def places(study: sl.Study) -> list[str]:
+    """What the program got for each ticket that was called, in the order of their arguments."""
+    ledger = study.ledger
+    return [" ".join(map(str, ledger.cells(int(point)))) for point in ledger.point[ledger.fate != Fate.OPEN]]
+
+
+@pytest.fixture
+def slow(work: Path) -> Path:
+    """The folder of a program that takes a tenth of a second."""
+    script = work / "simulate"
+    script.write_text(script.read_text().replace("import math, sys", "import math, sys, time; time.sleep(0.1)"))
+    return work
+
+
+def test_two_processes_share_the_budget_and_no_ticket(slow: Path) -> None:
+    ended([started(30), started(30)])
+    study = sl.Study.open("sqlite:///shared.db", "find")
+    assert sorted(called(slow)) == sorted(places(study))
+    assert len(called(slow)) == 30
+    workers = {json.loads(entry.payload)["worker"] for entry in study.log() if entry.kind == "told"}
+    assert workers == {"find", "find 2"}
+    assert study.verify().ok
+    assert not list(slow.glob("*-seat-*"))
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["started again", "not started again"])
+def test_one_of_two_is_killed_and_the_budget_is_used_all_the_same(slow: Path, again: bool) -> None:
+    """Its open tickets are not lost for the day of their leases. Only the call that was killed may be made twice."""
+    processes = [started(30), started(30)]
+    wait_for(slow, 8)
+    victim = processes.pop(0)
+    victim.kill()
+    victim.communicate()
+    ended([*processes, *([started(30)] if again else [])])
+    study = sl.Study.open("sqlite:///shared.db", "find")
+    assert len(places(study)) == 30
+    assert set(called(slow)) == set(places(study))
+    assert 30 <= len(called(slow)) <= 31
+    assert study.verify().ok
+
+
+def test_another_command_under_the_same_name_is_refused_unless_it_is_meant(work: Path) -> None:
+    assert find(*BOX, *GOAL, "--budget", "3").exit_code == 0
+    (work / "other").write_text((work / "simulate").read_text())
+    (work / "other").chmod(0o755)
+    command = ["find", "--command", "./other {x} {dose} {passes} {metal}", *BOX, *GOAL, "--budget", "5"]
+    with pytest.raises(sl.InputError, match="--changed-command") as raised:
+        CliRunner().invoke(app, command, catch_exceptions=False)
+    assert str(raised.value).startswith("--name is 'find', ")
+    for words in ("'./simulate {x} {dose} {passes} {metal}'", "'./other {x} {dose} {passes} {metal}'"):
+        assert words in str(raised.value)
+    assert len(called(work)) == 3
+    assert CliRunner().invoke(app, [*command, "--changed-command"], catch_exceptions=False).exit_code == 0
+    assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0
+    study = sl.Study.open("sqlite:///superlevel.db", "find")
+    assert [entry.kind for entry in study.log()].count("program") == 2
+    assert study.ledger.program == "./other {x} {dose} {passes} {metal}"
+
+
 def test_json_has_the_status(work: Path) -> None:  # noqa: ARG001
     shown = json.loads(find(*BOX, *GOAL, "--budget", "3", "--json").stdout)
     assert shown["ended"] == "the budget is used"

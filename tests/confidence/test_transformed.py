@@ -12,7 +12,7 @@ import superlevel as sl
 from superlevel.errors import InputError
 from superlevel.methods import Method
 from superlevel.records import Batch, State
-from superlevel.transforms import TRANSFORMS, Transform
+from superlevel.transforms import LOG, SQRT, Transform, box_cox
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(size=(30, 2))
@@ -54,7 +54,7 @@ def pair(name: str, transform: Transform, levels: list[float]) -> tuple[Method, 
 
 
 @pytest.mark.filterwarnings("ignore::superlevel.AssumptionWarning")
-@pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS)
+@pytest.mark.parametrize("transform", [LOG, SQRT, box_cox(0.3)], ids=repr)
 @pytest.mark.parametrize("name", CASES)
 def test_it_decides_what_a_user_decides_who_transforms_by_hand(name: str, transform: Transform) -> None:
     levels = GOALS["levels" if name in ("posterior", "ridge") else "threshold"]
@@ -95,13 +95,13 @@ def same(one: State, other: State, transform: Transform) -> None:
 
 @pytest.mark.parametrize("name", ["posterior", "ridge", "estimated"])
 def test_a_measurements_own_noise_is_changed_by_the_delta_method(name: str) -> None:
-    ours, theirs = pair(name, TRANSFORMS["log"], [2.3])
+    ours, theirs = pair(name, LOG, [2.3])
     points = np.arange(30)
     values, own = TRUTH[points], np.where(points % 3, 0.1, np.nan)
     own = own if name == "estimated" else np.full(30, 0.1)
     one, _ = ours.update(ours.init(), batch(points, np.exp(values), np.exp(values) * own))
     other, _ = theirs.update(theirs.init(), batch(points, values, own))
-    same(one, other, TRANSFORMS["log"])
+    same(one, other, LOG)
     usual, _ = theirs.observe(theirs.init(), points, values)
     assert not np.allclose(usual.intervals.lower, other.intervals.lower) or name == "estimated"
 
@@ -113,12 +113,12 @@ def batch(points: Any, values: Any, noise: Any) -> Batch:
 @pytest.mark.parametrize("name", ["posterior", "ridge"])
 def test_the_problems_noise_stands_in_for_one_that_a_measurement_lacks(name: str) -> None:
     """In the units of each: the problem's is of the logarithm, and a measurement's own is of the value."""
-    ours, theirs = pair(name, TRANSFORMS["log"], [2.3])
+    ours, theirs = pair(name, LOG, [2.3])
     points = np.array([0, 1, 2])
     given = batch(points, np.exp(TRUTH[points]), np.exp(TRUTH[points]) * [0.1, np.nan, 0.3])
     one, _ = ours.update(ours.init(), given)
     other, _ = theirs.observe(theirs.init(), points, TRUTH[points], noise=[0.1, 0.2, 0.3])
-    same(one, other, TRANSFORMS["log"])
+    same(one, other, LOG)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 10.0])
@@ -136,16 +136,40 @@ def test_tolerance_is_in_the_users_units(tolerance: float) -> None:
 
 
 def test_values_that_have_no_transform_are_refused() -> None:
-    ours, _ = pair("posterior", TRANSFORMS["log"], [2.3])
+    ours, _ = pair("posterior", LOG, [2.3])
     with pytest.raises(InputError, match="values is 0: the logarithm needs a value above 0"):
         ours.observe(ours.init(), [0, 1], [1.0, 0.0])
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_guarantee_says_what_the_assumptions_are_about(name: str) -> None:
-    ours, theirs = pair(name, TRANSFORMS["sqrt"], [2.3])
+    ours, theirs = pair(name, SQRT, [2.3])
     mine = ours.confidence.guarantee(ours.problem)
     assert mine.promise.startswith(theirs.confidence.guarantee(theirs.problem).promise)
     assert "of the square root of the values" in mine.promise
     assert "of the square root of the values" in mine.assumes[-1]
     assert all("square root" in finding.sentence for finding in ours.prior.findings)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "transform", "slope", "shift"), [(1e-9, LOG, 1.0, 0.0), (0.5, SQRT, 2.0, -2.0)], ids=str
+)
+@pytest.mark.parametrize("name", ["posterior", "ridge", "noise"])
+def test_labels_of_box_cox_are_those_of_the_transform_that_it_is_up_to_units(
+    name: str, parameter: float, transform: Transform, slope: float, shift: float
+) -> None:
+    """Box-Cox of almost 0 is the logarithm, and of a half 2 (sqrt(y) - 1): kernel, noise, norm and mean follow."""
+    given = {key: value for key, value in CASES[name].items() if key != "truth"}
+    moved = {key: slope * value for key, value in given.items() if key in ("noise", "norm") and value is not None}
+    theirs = {**given, **moved, "mean": slope * given["mean"] + shift}
+    if name != "ridge":  # whose kernel is of the norm
+        theirs["domain"] = sl.Domain(X, slope**2 * RBF(0.4))
+    goal = sl.Threshold(float(transform.inverse(2.3)))
+    one = sl.methods.make("melk", sl.Problem(goal=goal, transform=transform, **given))
+    other = sl.methods.make("melk", sl.Problem(goal=goal, transform=box_cox(parameter), **theirs))
+    points = np.tile(np.arange(30), 2)
+    values = transform.inverse(TRUTH[points] + 0.1 * np.random.default_rng(4).standard_normal(60))
+    (mine, _), (yours, _) = one.observe(one.init(), points, values), other.observe(other.init(), points, values)
+    np.testing.assert_array_equal(mine.labels, yours.labels)
+    assert (mine.labels != 0).mean() > 0.3
+    np.testing.assert_allclose(mine.estimate, yours.estimate, rtol=1e-4)

@@ -21,7 +21,7 @@ FIELDS = ("point", "asking", "fate", "value", "noise", "late", "told")
 def same(one: Ledger, other: Ledger) -> bool:
     """Field by field, bit by bit."""
     columns = all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in FIELDS)
-    rest = ("created", "length", "head", "times", "reasons", "changed", "revised", "closed")
+    rest = ("created", "length", "head", "times", "reasons", "changed", "revised", "program", "closed")
     plans = [(item.seq, item.first, item.asked) for item in one.askings]
     others = [(item.seq, item.first, item.asked) for item in other.askings]
     return columns and plans == others and all(getattr(one, name) == getattr(other, name) for name in rest)

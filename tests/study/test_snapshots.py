@@ -100,7 +100,7 @@ def test_a_snapshot_is_the_ledger_to_the_last_bit(kind: Kind) -> None:
         one, other = getattr(ledger, field), getattr(again, field)
         assert (one.dtype, one.tobytes()) == (other.dtype, other.tobytes())
         assert not other.flags.writeable
-    for field in ("created", "length", "head", "times", "reasons", "changed", "revised", "closed", "former"):
+    for field in ("created", "length", "head", "times", "reasons", "changed", "revised", "program", "closed", "former"):
         assert getattr(ledger, field) == getattr(again, field)
     assert [item.asked for item in ledger.askings] == [item.asked for item in again.askings]
     assert [item.tickets for item in ledger.askings] == [item.tickets for item in again.askings]

@@ -117,3 +117,22 @@ def test_an_audit_compares_values_in_their_own_units() -> None:
     assert found.result.draws == 20
     assert found.result.contradictions == 0
     assert study.verify().ok
+
+
+def test_an_estimated_parameter_is_stored_and_holds_whatever_is_measured_later() -> None:
+    pilot = np.square(3 + TRUTH)
+    fitted = sl.transforms.fitted_box_cox(pilot)
+    problem = sl.Problem(sl.Domain(X, RBF(0.2)), goal=sl.Threshold(9.0), transform=fitted, noise=0.2, mean=5.0)
+    study = Study.create(Memory(), "sea", problem, batch=7)
+    assert json.loads(study.log()[0].payload)["transform"] == fitted.name == study.ledger.scale.name
+    for factor in (1.0, 1.01):
+        tickets = study.ask()
+        study.tell(tickets.measured(factor * pilot[tickets.indices]))
+    again = Study.open(study._storage, "sea")
+    assert again.ledger.scale is fitted
+    assert again.knowledge.method.problem.scale is fitted
+    np.testing.assert_array_equal(again.labels, study.labels)
+    rows = {row.name: row.value for row in study.view().assumptions}
+    assert rows["transform"] == f"{fitted.name}: labels are computed from the Box-Cox transform of every value"
+    assert rows["noise"] == "0.2 of the Box-Cox transform, given"
+    assert study.verify().ok

@@ -24,11 +24,11 @@ Array = Any
 Json = dict[str, Any]
 EQUAL = 1e-6  # of the largest end: how far stated intervals may be from those that are computed here
 OPEN, MEASURED, FAILED, WITHDRAWN = range(4)
-KINDS = ("created", "asked", "told", "corrected", "withdrawn", "closed")
+KINDS = ("created", "asked", "told", "corrected", "withdrawn", "program", "closed")
 KNOWN = (  # fields of entries
     "format version points names goal kernel problem fit method confidence rule permanent batch seed lease study key "
     "seen purpose phase samples labels forecast checks audit weights undecided completes design tickets values noise "
-    "late reasons worker ticket value reason signature scales ids id_name reference"
+    "late reasons worker ticket value reason signature scales ids id_name reference program"
 )
 ROADS = {"posterior": "by_posterior", "rkhs": "by_posterior", "ridge": "by_ridge", "rips": "by_rips"}
 HINTS = {"posterior": set(), "rkhs": {"rank"}, "ridge": {"pivots"}, "rips": {"pivots"}}

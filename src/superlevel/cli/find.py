@@ -67,6 +67,10 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="Everything random comes from it.")] = 0,
     name: Annotated[str, typer.Option(help="Of the study. If the store has it, the search goes on.")] = "find",
+    changed: Annotated[
+        bool,
+        typer.Option("--changed-command", help="Go on with a changed program, or with another one; the log notes it."),
+    ] = False,
     store: common.Store = common.DEFAULT_STORE,
     as_json: common.Json = False,
 ) -> None:
@@ -75,7 +79,8 @@ def run(
     Points are spread over the box, and the program is called where an answer tells most. Kernel, noise and mean are
     estimated. A call that fails, or that prints no number, is noted with the reason. Every answer is stored before the
     next call begins: if the command is stopped or killed, the same command goes on where it was, and a larger --budget
-    adds calls. Afterwards it is a study like any other: status, report, export, verify, audit and refine know it.
+    adds calls. Several such commands at once share the budget. Afterwards it is a study like any other: status, report,
+    export, verify, audit and refine know it.
 
     Example: superlevel find --command './simulate {temperature} {ph}' --box temperature=20:80 --box ph=2:9
     --threshold 0.8 --budget 200
@@ -99,7 +104,7 @@ def run(
     options: dict[str, Any] = {"store": storage, "name": name, "jobs": jobs, "seed": seed, "batch": size, **given}
     try:
         with common.given_as("--command", **OPTIONS), parallel_config(backend="threading"):
-            found = find(program, domain, wanted, budget=budget, **options)
+            found = find(program, domain, wanted, budget=budget, changed=changed, **options)
     except KeyboardInterrupt:
         common.say(common.screen(True), f"stopped: every answer is in {storage.url}; the same command goes on")
         raise typer.Exit(STOPPED) from None

@@ -16,13 +16,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 from superlevel.errors import InputError, NotInstalledError
-from superlevel.formats import excel, parquet, raster, text, vector
+from superlevel.formats import excel, grid, parquet, raster, text, vector
 from superlevel.formats.cells import Cell
 from superlevel.formats.table import Fault, Table, table_of
 
 __all__ = [
     "FORMATS",
+    "RASTERS",
     "Cell",
     "Fault",
     "Format",
@@ -32,6 +35,7 @@ __all__ = [
     "format_of",
     "header",
     "read",
+    "read_raster",
     "table_of",
     "write",
 ]
@@ -56,7 +60,9 @@ class Format(Protocol):
         """Write the table to a file, which is replaced."""
 
 
-FORMATS: tuple[Format, ...] = (text, excel, parquet, vector, raster)
+FORMATS: tuple[Format, ...] = (text, excel, parquet, vector, raster, grid)
+RASTERS = (*raster.endings, *grid.endings)
+"""The endings of files whose rows are cells."""
 _OLD = {".xls": ".xlsx", ".ods": ".xlsx", ".shp": ".gpkg"}
 
 
@@ -83,6 +89,23 @@ def read(path: str | os.PathLike[str]) -> Table:
     """The table in a file; what is wrong with single lines is among its faults."""
     file = as_path(path)
     return _reading(file, format_of(file).read)
+
+
+def read_raster(path: str | os.PathLike[str], *, band: str | None = None) -> Table:
+    """The table of a raster: a row for every cell that has data in a band, by default in any."""
+    file = as_path(path)
+    if file.suffix.lower() not in RASTERS:
+        remedy = f"give a raster ({', '.join(RASTERS)}); Domain.read takes tables and layers of points"
+        raise InputError("path", repr(str(file)), remedy)
+    table = read(file)
+    if band is None:
+        return table
+    bands = {
+        name: cells for name, cells in zip(table.header, table.columns, strict=True) if name not in table.coordinates
+    }
+    if band not in bands:
+        raise InputError("band", repr(band), f"give one of {', '.join(map(repr, bands))}")
+    return table.chosen(np.array([cell != "" for cell in bands[band]], dtype=np.bool_))
 
 
 def write(path: str | os.PathLike[str], table: Table) -> None:

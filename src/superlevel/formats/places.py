@@ -99,11 +99,11 @@ def names_of(header: Sequence[str], *, in_degrees: bool) -> Named:
 
 def located(path: Path, names: Named, columns: Mapping[str, Sequence[Cell]], *, places: Array, reference: str) -> Table:
     """The table of rows at places (m, 2), with the other columns of a file by their names."""
-    cells = dict(columns) | {name: _cells(values) for name, values in zip(names.coordinates, places.T, strict=True)}
+    found = dict(columns) | {name: cells(values) for name, values in zip(names.coordinates, places.T, strict=True)}
     return Table(
         name=str(path),
         header=names.header,
-        columns=tuple(cells[name] for name in names.header),
+        columns=tuple(found[name] for name in names.header),
         lines=range(2, len(places) + 2),
         commas=True,
         reference=reference,
@@ -111,5 +111,6 @@ def located(path: Path, names: Named, columns: Mapping[str, Sequence[Cell]], *, 
     )
 
 
-def _cells(values: Array) -> list[Cell]:
+def cells(values: Array) -> list[Cell]:
+    """Numbers (m,) as cells; NaN is an empty one."""
     return ["" if missing else value for value, missing in zip(values.tolist(), np.isnan(values).tolist(), strict=True)]

@@ -22,6 +22,8 @@ def assumptions(known: Knowledge) -> tuple[tuple[str, str], ...]:
         ("method", f"{given.method}{rule}, {confidence} confidence, seed {given.seed}"),
         ("kernel", _source(known, "kernel", phrase(fit.kernel if fit else given.kernel))),
     ]
+    if known.ledger.program:
+        rows.append(("program", known.ledger.program))
     scale = known.ledger.scale
     if scale.name:
         rows.append(("transform", f"{scale.name}: labels are computed from the {scale.noun} of every value"))

@@ -26,6 +26,8 @@ from superlevel.study.signs import as_text
 from superlevel.study.storage.protocol import Entry
 
 FORMAT = 1
+KERNELS = "linear, RBF, Matern with nu 0.5, 1.5, 2.5 or inf, ConstantKernel, and sums and products of these"
+"""Those that the second verifier knows."""
 ASSUMPTIONS = ("study", "goal", "kernel", "problem", "confidence", "fit")  # fields of the first entry
 
 
@@ -64,7 +66,10 @@ def _check_kind(ledger: Ledger) -> None:
 def _labels(known: Knowledge) -> list[dict[str, Any]]:
     """The labels that follow from the intervals of the points; none if something was estimated or contradicted."""
     belief, goal = known.state.belief, known.ledger.goal.by_points()
-    if _estimated(known) or _contradicted(known) or known.ledger.created.scales or not known.state.samples:
+    given = known.ledger.created
+    if _estimated(known) or _contradicted(known) or given.scales or not _knows(given.kernel):
+        return []
+    if not known.state.samples:
         return []
     bounds = _bounds(known)
     if np.isnan(bounds.lower).any():  # rounds for pairs of points bound no point by itself
@@ -120,9 +125,24 @@ def _remedy(known: Knowledge) -> str:
         return (
             "the second verifier does not know kernels on scaled coordinates: audit the map, and its accuracy is proved"
         )
+    if not _knows(known.ledger.created.kernel):
+        return f"the second verifier knows the kernels {KERNELS}: audit the map, and its accuracy is proved"
     if _contradicted(known):
         return "the measurements contradict what was assumed (`superlevel study verify` says what): correct that first"
     return "no label follows from the interval of a point alone yet: measure more, or audit the map"
+
+
+def _knows(kernel: Any) -> bool:
+    """Whether the second verifier can compute a kernel, which is described as the first entry of a log does."""
+    if kernel is None:
+        return True
+    match kernel["kernel"]:
+        case "Sum" | "Product":
+            return all(part is not None and _knows(part) for part in (kernel["k1"], kernel["k2"]))
+        case "Matern":
+            return kernel.get("nu", 1.5) in ("inf", 0.5, 1.5, 2.5)
+        case name:
+            return name in ("RBF", "ConstantKernel")
 
 
 def _estimated(known: Knowledge) -> bool:

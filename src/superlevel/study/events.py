@@ -315,6 +315,15 @@ class Withdrawn(Payload):
     reason: str = ""
 
 
+class Programmed(Payload):
+    """From now on `find` calls this, and nothing else answers its tickets."""
+
+    kind = "program"
+
+    program: str
+    """A command as it was typed, or the name of a function with that of its module."""
+
+
 class Closed(Payload):
     """The campaign ends: this was its answer."""
 
@@ -326,9 +335,9 @@ class Closed(Payload):
 
 
 KINDS: dict[str, type[Payload]] = {
-    model.kind: model for model in (Created, Asked, Placed, Told, Corrected, Withdrawn, Closed)
+    model.kind: model for model in (Created, Asked, Placed, Told, Corrected, Withdrawn, Programmed, Closed)
 }
-AnyPayload: TypeAlias = Created | Asked | Placed | Told | Corrected | Withdrawn | Closed
+AnyPayload: TypeAlias = Created | Asked | Placed | Told | Corrected | Withdrawn | Programmed | Closed
 RESCUE = (
     "the log is damaged or was changed by hand: take the copy that you keep, or rescue what is intact with "
     "`superlevel doctor --store URL --rescue NEW_URL`"

@@ -28,6 +28,7 @@ from superlevel.study.events import (
     DamagedError,
     Fit,
     Placed,
+    Programmed,
     Told,
     Withdrawn,
     read,
@@ -114,6 +115,8 @@ class Ledger:
     """The last entry after which labels may differ from those before."""
     revised: int
     """The last entry that corrected or withdrew something, or added points: earlier labels are not shown."""
+    program: str
+    """What `find` calls; empty where it has not called anything."""
     closed: Closed | None
 
     @cached_property
@@ -297,6 +300,7 @@ class _Work:
             "former": [],
             "changed": 1,
             "revised": 0,
+            "program": "",
             "closed": None,
             "length": 1,
             "head": entry.digest,
@@ -305,7 +309,7 @@ class _Work:
 
     @classmethod
     def resume(cls, ledger: Ledger) -> _Work:
-        kept = ("created", "times", "changed", "revised", "closed", "length", "head")
+        kept = ("created", "times", "changed", "revised", "program", "closed", "length", "head")
         fields = {name: getattr(ledger, name) for name in kept}
         fields |= {"askings": list(ledger.askings)}
         fields |= {"refined": ledger.refined.tolist(), "elsewhere": ledger.elsewhere.tolist()}
@@ -321,7 +325,7 @@ class _Work:
         fields = self.fields
         fields["length"], fields["head"] = entry.seq, entry.digest
         fields["times"] = (fields["times"][0], entry.at)
-        if not isinstance(payload, Asked) or payload.fit is not None:
+        if not (isinstance(payload, Programmed) or (isinstance(payload, Asked) and payload.fit is None)):
             fields["changed"] = entry.seq
         if isinstance(payload, Corrected | Withdrawn) or (isinstance(payload, Placed) and payload.targets):
             fields["revised"] = entry.seq
@@ -346,6 +350,8 @@ class _Work:
                     self._replaced(self._position(ticket))
                     self.fate[self._position(ticket)] = Fate.WITHDRAWN
                 self._remark(payload.tickets, payload.reason)
+            case Programmed():
+                self.fields["program"] = payload.program
             case Closed():
                 self.fields["closed"] = payload
             case _:

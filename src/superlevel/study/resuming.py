@@ -18,6 +18,7 @@ DIFFERENT = {
     "goal": "another goal",
     "kernel": "another kernel",
     "problem": "other assumptions",
+    "transform": "another transform",
     "fit": "other assumptions",
     "method": "another method",
     "confidence": "another confidence",
@@ -34,7 +35,11 @@ def resumed(storage: Storage, name: str, problem: Problem, *, worker: str, **opt
     Options are those of `Study.create`; what is not given has the same default.
     """
     if name not in _names(storage):
-        return Study.create(storage, name, problem, worker=worker, **options)
+        try:
+            return Study.create(storage, name, problem, worker=worker, **options)
+        except InputError:
+            if name not in _names(storage):  # otherwise another process was quicker
+                raise
     study = Study.open(storage, name, worker=worker)
     usual = {"method": "melk", "confidence": None, "rule": None, "objective": None, "permanent": None, "batch": None}
     given = configuration.created(problem, **{**usual, "seed": 0, "lease": configuration.LEASE, **options})

@@ -67,6 +67,7 @@ class _Body(BaseModel):
     former: list[tuple[int, float, float]]
     changed: int
     revised: int
+    program: str = ""
     closed: Closed | None
 
 
@@ -152,7 +153,7 @@ def _planned(fields: tuple[Any, ...]) -> Asking:
 
 def _plain() -> tuple[str, ...]:
     """Fields that are the same in both records."""
-    return ("created", "length", "head", "times", "reasons", "changed", "revised", "closed")
+    return ("created", "length", "head", "times", "reasons", "changed", "revised", "program", "closed")
 
 
 def _digest(text: str) -> str:

@@ -128,6 +128,11 @@ class Study(Reader):
         signatures.check_signer(ledger.created, signer)
         return cls(storage, name, ledger, worker, signer)
 
+    @property
+    def worker(self) -> str:
+        """Who asks and tells here."""
+        return self._worker
+
     # -------------------------------------------------------------------------------- ask and tell
 
     def ask(self, n: int | None = None, *, lease: float | None = None) -> Tickets:
@@ -308,6 +313,14 @@ class Study(Reader):
             return Withdrawn(tickets=sorted({int(ticket) for ticket in given}), reason=reason)
 
         self._write(withdrawn)
+
+    def answer_by(self, program: str, *, changed: bool = False) -> None:
+        """Note in the log what answers the tickets: a command, or the name of a function.
+
+        An InputError if another program did so far, unless ``changed`` says that this is meant.
+        """
+        noted = program.encode(errors="backslashreplace").decode()
+        self._write(partial(turns.programmed, self.name, noted, changed=changed))
 
     def close(self, *, reason: str = "") -> None:
         """End the campaign with the labels of now. Nothing is suggested any more; late results are still taken."""

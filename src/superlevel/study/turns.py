@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superlevel.errors import SuperlevelError
-from superlevel.study.events import Asked, Closed, Created, Payload, Placed
+from superlevel.errors import InputError, SuperlevelError
+from superlevel.study.events import Asked, Closed, Created, Payload, Placed, Programmed
 from superlevel.study.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -27,6 +27,17 @@ def closing(seen: Ledger, closed: Closed, ledger: Ledger) -> Closed | None:
     if ledger.closed is not None:
         raise SuperlevelError(f"{CLOSED} already")
     return closed if ledger.changed == seen.changed else None
+
+
+def programmed(name: str, program: str, ledger: Ledger, *, changed: bool) -> Programmed | None:
+    """That this program answers from now on; None where it did before. An InputError where another one did."""
+    if ledger.closed is not None or (ledger.program == program and not changed):
+        return None
+    if ledger.program and not changed:
+        got = f"{name!r}, whose answers are those of {ledger.program!r} so far, and not of {program!r}"
+        remedy = "give another name, or go on with changed=True (--changed-command), which the log notes"
+        raise InputError("name", got, remedy)
+    return Programmed(program=program)
 
 
 def checked(given: Created) -> Methods:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +36,7 @@ CALLS: dict[str, Callable[[Storage, str], object]] = {
     "turn": lambda storage, name: append(storage, name, entry(2)),
     "claim": lambda storage, name: storage.claim(name, 1, worker="ada", now=0.0, until=1.0),
     "leases": lambda storage, name: storage.leases(name),
+    "seat": lambda storage, name: storage.seat(name, "ada").__enter__(),
     "note": lambda storage, name: storage.note(name, Note(1, "x")),
     "noted": lambda storage, name: storage.noted(name),
     "keep_snapshot": lambda storage, name: storage.keep_snapshot(name, Note(1, "x")),
@@ -362,6 +364,49 @@ class StorageContract(ABC):
         assert storage.leases("sea") == {0: Lease("ada", 1.0)}
 
     # --------------------------------------------------------------------------------------- notes
+
+    # ----------------------------------------------------------------------------------------- seats
+
+    def test_a_seat_is_for_one_at_a_time_and_free_afterwards(self, storage: Storage) -> None:
+        study(storage)
+        other = self.another(storage)
+        for first, second in ((storage, other), (other, storage), (storage, storage)):
+            with first.seat("sea", "ada") as mine, second.seat("sea", "ada") as theirs:
+                assert (mine, theirs) == (True, False)
+                with second.seat("sea", "ada") as again:  # whoever did not get it does not free it
+                    assert not again
+        with pytest.raises(RuntimeError), storage.seat("sea", "ada"):
+            raise RuntimeError
+        with other.seat("sea", "ada") as free:
+            assert free
+
+    def test_every_worker_of_every_study_has_a_seat_and_claims_beside_it(self, storage: Storage) -> None:
+        study(storage, tickets=3)
+        study(storage, name="lake")
+        with storage.seat("sea", "ada") as one, storage.seat("sea", "bob") as two, storage.seat("lake", "ada") as three:
+            assert (one, two, three) == (True, True, True)
+            assert storage.claim("sea", 2, worker="ada", now=0.0, until=9.0) == [0, 1]
+            append(self.another(storage), "sea", entry(3))
+
+    def test_threads_never_have_the_same_seat(self, storage: Storage) -> None:
+        study(storage)
+        sitting, most = [0], [0]
+
+        def sit(each: Storage) -> int:
+            taken = 0
+            while taken < 5:
+                with each.seat("sea", "ada") as free:
+                    if free:
+                        sitting[0] += 1
+                        most[0] = max(most[0], sitting[0])
+                        time.sleep(1e-4)
+                        sitting[0] -= 1
+                        taken += 1
+            return taken
+
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(sit, [storage, self.another(storage)] * 2)) == [5] * 4
+        assert most == [1]
 
     def test_a_note_from_fewer_entries_does_not_replace_one_from_more(self, storage: Storage) -> None:
         study(storage)

@@ -44,7 +44,9 @@ def test_mistakes_name_the_option(terminal: Terminal) -> None:
     terminal.batch()
     for options, sentence in (
         (("--size", "many"), "--size is 'many': give a whole number, or auto"),
-        (("--csv", "audit.csv"), "say with --size how many places the audit draws"),
+        (("--csv", "audit.csv"), "--csv is 'audit.csv': say with --size how many places the audit draws"),
+        (("--sheet", "audit.xlsx"), "--sheet is 'audit.xlsx': say with --size how many places the audit draws"),
+        (("--sheet", "audit.xlsx", "--csv", "audit.csv"), "--sheet is given together with --csv: give one of them"),
         (("--size", 5, "--delta", 2), "--delta is 2.0"),
         (("--size", 0), "--size is 0"),
     ):

@@ -93,13 +93,16 @@ def test_a_sheet_may_go_once_all_of_it_is_told(terminal: Terminal) -> None:
     assert read(sheet)[0]["value"] == ""
 
 
+@pytest.mark.parametrize("option", ["--csv", "--sheet"])
 @pytest.mark.parametrize("where", ["no folder/sheet.csv", "folder", "/proc/sheet.csv", "/dev/null"])
-def test_a_sheet_that_cannot_be_written_is_said_before_anything_is_asked_for(terminal: Terminal, where: str) -> None:
+def test_a_sheet_that_cannot_be_written_is_said_before_anything_is_asked_for(
+    terminal: Terminal, where: str, option: str
+) -> None:
     terminal.measured(0)
     (terminal.folder / "folder").mkdir()
-    ran = terminal("study", "suggest", "harbour", "--csv", where)
+    ran = terminal("study", "suggest", "harbour", option, where)
     assert ran.code == 2
-    assert ran.err.startswith(f"superlevel: --csv is '{where}': it cannot be written")
+    assert ran.err.startswith(f"superlevel: {option} is '{where}': it cannot be written")
     assert terminal.entries() == 1
     assert not list(terminal.folder.glob(".*"))
 

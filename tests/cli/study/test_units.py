@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 
+from superlevel import transforms
 from tests.cli.study.terminal import Terminal, write_points
 
 PLACES = np.random.default_rng(2).uniform(0.1, 1.9, size=(30, 2))
@@ -64,6 +65,12 @@ def test_a_log_is_the_same_as_logarithms_by_hand(terminal: Terminal) -> None:
     ("options", "sentence"),
     [
         (("--threshold", 3, "--log", "--sqrt"), "--sqrt is given together with --log: give one of them"),
+        (("--threshold", 3, "--log", "--box-cox", 0.3), "--box-cox is given together with --log: give one of them"),
+        (("--threshold", 3, "--box-cox", -1), "--box-cox is -1.0: give a number >= 0 and <= 2"),
+        (("--threshold", 3, "--box-cox", "much"), "--box-cox is 'much': give a number"),
+        (("--threshold", 3, "--box-cox", "none.csv:zinc"), "--box-cox is 'none.csv': give a file that can be read"),
+        (("--threshold", 3, "--box-cox", "points.csv:zinc"), "zinc"),
+        (("--threshold", -3, "--box-cox", 0.3), "--threshold is above -3: the Box-Cox transform needs levels above 0"),
         (("--threshold", -3, "--log"), "--threshold is above -3: the logarithm needs levels above 0"),
         (("--fraction-of-max", 0.1, "--log"), "--fraction-of-max is within 10 % of the maximum: a fraction"),
         (("--goal", "between -1 and 2", "--sqrt"), "--goal is between -1 and 2: the square root needs levels of"),
@@ -86,3 +93,16 @@ def test_a_value_without_a_logarithm_names_its_line(terminal: Terminal) -> None:
     assert ran.code == 2
     assert "the logarithm needs a value above 0" in ran.err
     assert "nothing was stored: 1 mistake" in ran.err
+
+
+def test_a_parameter_is_estimated_from_a_pilot_and_shown(terminal: Terminal) -> None:
+    samples(terminal, np.square(2 + np.log(CONCENTRATION)), "pilot.csv")
+    write_points(terminal.folder / "points.csv")
+    given = ("--points", "points.csv", "--threshold", 9, "--box-cox")
+    shown = terminal.study("create", "zinc", *given, "pilot.csv:value")
+    fitted = transforms.fitted_box_cox(np.square(2 + np.log(CONCENTRATION)))
+    assert f"{fitted.name}: labels are computed from the Box-Cox transform of every value" in " ".join(shown.split())
+    assert fitted.name in terminal.study("create", "again", *given, fitted.name.split()[1])
+    samples(terminal, np.where(np.arange(30) == 4, 0.0, CONCENTRATION), "zero.csv")
+    ran = terminal("study", "create", "zero", *given, "zero.csv:value")
+    assert "--box-cox is 0: the Box-Cox transform needs a value above 0" in " ".join(ran.err.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
@@ -42,3 +43,10 @@ def append_and_tell(url: str, name: str, teller: Connection) -> None:
         seq += 1
         append(storage, name, entry(seq, "x" * 1000), opened=[2 * seq, 2 * seq + 1], closed=[2 * seq - 1])
         teller.send(seq)
+
+
+def sit(url: str, name: str, worker: str, teller: Connection) -> None:
+    """Take a seat, say whether it was free, and keep it."""
+    with open_storage(url).seat(name, worker) as free:
+        teller.send(free)
+        time.sleep(600)

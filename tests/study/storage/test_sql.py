@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import pickle
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -107,6 +108,22 @@ class SqlContract(StorageContract):
         assert isinstance(storage, Sql)
         assert storage.check() == []
         append(storage, "sea", entry(last + 1))
+
+    def test_a_seat_is_free_after_its_process_was_killed(self, storage: Storage) -> None:
+        study(storage)
+        listener, teller = multiprocessing.Pipe(duplex=False)
+        process = crowd.context().Process(target=crowd.sit, args=(self.url, "sea", "ada", teller))
+        process.start()
+        assert listener.recv()
+        with storage.seat("sea", "ada") as free:
+            assert not free
+        process.kill()
+        process.join()
+        until = time.monotonic() + 20  # a server takes a moment to see that nobody is there
+        while not free and time.monotonic() < until:
+            with storage.seat("sea", "ada") as free:
+                pass
+        assert free
 
     def test_a_fork_opens_connections_of_its_own(self, storage: Storage) -> None:
         study(storage)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +9,7 @@ from rich.console import Console
 
 from superlevel.arrays import as_count, as_number
 from superlevel.cli.study import common
-from superlevel.cli.study.suggest import check_overwriting, write_sheet
+from superlevel.cli.study.sheet_file import AnySheet, Csv, as_sheet, check_overwriting, write_sheet
 from superlevel.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,10 +28,8 @@ def run(
         str | None,
         typer.Option(metavar="N", help="Begin an audit of so many draws; auto: as many as prove --bound."),
     ] = None,
-    sheet: Annotated[
-        Path | None,
-        typer.Option("--csv", "--sheet", metavar="FILE", help="Write a sheet with the drawn places, to be told."),
-    ] = None,
+    csv: Csv = None,
+    any_sheet: AnySheet = None,
     declared: Annotated[
         bool, typer.Option("--declared", help="Audit the declared points only. Default: the likelier side of all.")
     ] = False,
@@ -57,10 +54,9 @@ def run(
 
     Example: superlevel study audit harbour --size 60 --csv audit.csv, then superlevel study tell harbour audit.csv
     """
+    sheet = as_sheet(csv, any_sheet)
     if sheet is not None and size is None:
-        raise InputError("--csv", repr(str(sheet)), "say with --size how many places the audit draws")
-    if sheet is not None:
-        common.check_writable("--csv", sheet, force=True)
+        raise InputError(sheet.option, repr(str(sheet.path)), "say with --size how many places the audit draws")
     storage, study = common.opened(store, name, sign=sign)
     console = common.screen(as_json)
     if size is not None:
@@ -73,8 +69,10 @@ def run(
         common.say(console, f"the labels are frozen; {len(tickets):,} places were drawn at random: measure all of them")
         if sheet is not None:
             write_sheet(sheet, tickets, study, force=force)
-            common.say(console, f"wrote {sheet}")
-            common.say(console, f"next: fill it in, and {common.command(store, storage, 'study', 'tell', name, sheet)}")
+            common.say(console, f"wrote {sheet.path}")
+            common.say(
+                console, f"next: fill it in, and {common.command(store, storage, 'study', 'tell', name, sheet.path)}"
+            )
     found = study.accuracy()
     if as_json:
         return common.answer(

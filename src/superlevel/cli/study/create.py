@@ -15,10 +15,12 @@ from superlevel.cli.options import Geographic, option
 from superlevel.cli.study import common
 from superlevel.cli.study.columns import Categories, Choice, Columns, DropIncomplete, Ids, read_domain
 from superlevel.cli.study.notes import notes
+from superlevel.domain import read_values
 from superlevel.errors import InputError
 from superlevel.fields import BY_NAME, FIELDS
 from superlevel.files import file_name
 from superlevel.problem import Problem
+from superlevel.transforms import BOX_COX, Transform, box_cox, fitted_box_cox
 
 if TYPE_CHECKING:
     from superlevel.study.replay import Knowledge
@@ -40,7 +42,7 @@ def run(
         Path,
         typer.Option(
             help="File of the points, one in a line, names in the first line: .csv, .xlsx, .parquet, .gpkg, .geojson; "
-            "or a .tif, whose cells with data are the points."
+            "or a raster (.tif, .npy, .npz), whose cells with data are the points."
         ),
     ],
     columns: Columns = None,
@@ -73,6 +75,16 @@ def run(
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Compute with the logarithm of every value. " + UNITS)] = False,
     sqrt: Annotated[bool, typer.Option("--sqrt", help="Compute with the square root of every value. " + UNITS)] = False,
+    power: Annotated[
+        str | None,
+        typer.Option(
+            f"--{BOX_COX}",
+            metavar="LAMBDA",
+            help="Compute with (y^LAMBDA - 1) / LAMBDA of every value y: a number from 0, the logarithm, to 2; or "
+            "FILE:COLUMN, a pilot from whose values it is estimated now, once and for all. " + UNITS,
+            show_default=False,
+        ),
+    ] = None,
     bound: Annotated[float | None, option("bound")] = None,
     delta: Annotated[float, option("delta")] = 0.1,
     method: Annotated[
@@ -134,6 +146,7 @@ def run(
     """
     wanted = as_goal(threshold, fraction, goal)
     given = _given(kernel, noise, mean)
+    transform = _transform(log, sqrt, power)
     seconds = common.hours("--lease", lease)
     choice = Choice(columns=columns, ids=ids, categories=categories or [], drop_incomplete=drop_incomplete)
     domain, remarks = read_domain(points, choice, levels=wanted.levels)
@@ -155,7 +168,7 @@ def run(
             misspecification=misspecification,
             tolerance=tolerance,
             ridge=ridge,
-            transform=_transform(log, sqrt),
+            transform=transform,
             **given,
         )
         from superlevel.study.study import Study  # noqa: PLC0415  slow to import, and --help needs none of it
@@ -194,7 +207,7 @@ def run(
 def _sheet(name: str, points: Path) -> tuple[str, str]:
     """The option for the first sheet, in the format that the points came in; a raster has no room for one."""
     ending = points.suffix.lower()
-    if ending not in formats.endings() or ending in formats.raster.endings:
+    if ending not in formats.endings() or ending in formats.RASTERS:
         ending = ".csv"
     return "--csv" if ending == ".csv" else "--sheet", f"{name}-sheet{ending}"
 
@@ -211,11 +224,22 @@ def _given(kernel: str, noise: str, mean: str | None) -> dict[str, Any]:
     }
 
 
-def _transform(log: bool, sqrt: bool) -> str | None:
-    """The name of the transform of the values."""
-    if log and sqrt:
-        raise InputError("--sqrt", "given together with --log", "give one of them")
-    return "log" if log else "sqrt" if sqrt else None
+def _transform(log: bool, sqrt: bool, power: str | None) -> Transform | str | None:
+    """The transform of the values, at most one of those that the options name."""
+    given = [option for option, there in (("--log", log), ("--sqrt", sqrt), (f"--{BOX_COX}", power)) if there]
+    if len(given) > 1:
+        raise InputError(given[1], f"given together with {given[0]}", "give one of them")
+    if power is None:
+        return given[0].removeprefix("--") if given else None
+    return _box_cox(power)
+
+
+def _box_cox(text: str) -> Transform:
+    """A Box-Cox transform with the parameter that was typed, or the likeliest one for a column of a file."""
+    path, colon, column = text.rpartition(":")
+    option = f"--{BOX_COX}"
+    with common.given_as(option, values=option, transform=option):
+        return fitted_box_cox(read_values(path, column)) if colon else box_cox(common.number(option, text))
 
 
 def _is_auto(text: str) -> bool:

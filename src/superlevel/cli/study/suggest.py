@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from superlevel import formats, outputs
 from superlevel.arrays import as_count
 from superlevel.cli.study import common
-from superlevel.errors import SuperlevelError
-from superlevel.files import replacing
+from superlevel.cli.study.sheet_file import AnySheet, Csv, as_sheet, check_overwriting, write_sheet
 
 if TYPE_CHECKING:
     from superlevel.report.campaign import Reason
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from superlevel.study.study import Study
 
 SHOWN = 50  # tickets, which is as many as have a reason
-FILLED = ("value", "noise", "status", "reason")
 WHY = "why here: the undecided points that it serves most, and by how much it shrinks the variance of each"
 
 
@@ -34,15 +30,8 @@ def run(
     count: Annotated[
         int | None, typer.Option("-n", metavar="N", help="How many. Default: one batch, or all of a round.")
     ] = None,
-    sheet: Annotated[
-        Path | None,
-        typer.Option(
-            "--csv",
-            "--sheet",
-            metavar="FILE",
-            help="Also write a sheet to be filled in, and told: .csv, .xlsx, .parquet.",
-        ),
-    ] = None,
+    csv: Csv = None,
+    any_sheet: AnySheet = None,
     force: common.Force = False,
     worker: common.Worker = None,
     sign: common.Sign = None,
@@ -62,8 +51,7 @@ def run(
     """
     wanted = None if count is None else as_count("-n", count)
     seconds = None if lease is None else common.hours("--lease", lease)
-    if sheet is not None:
-        common.check_writable("--csv", sheet, force=True)
+    sheet = as_sheet(csv, any_sheet)
     who = common.me() if worker is None else worker
     storage, study = common.opened(store, name, worker=who, sign=sign)
     if sheet is not None:
@@ -76,7 +64,7 @@ def run(
     if sheet is not None and tickets:
         write_sheet(sheet, tickets, study, force=force)
     if as_json:
-        written = str(sheet) if sheet is not None and tickets else None
+        written = str(sheet.path) if sheet is not None and tickets else None
         listed = [_as_data(ticket, study.ledger, reasons, ticket.number in mine) for ticket in tickets]
         said = {"study": name, "worker": who, "stop": tickets.stop, "names": study.ledger.created.names}
         doubts = {"contradicted": standing.contradicted, "doubts": list(standing.doubts)}
@@ -90,8 +78,10 @@ def run(
             common.say(console, f"fit: {standing.tested}")
         _remark(console, study, tickets, () if standing.contradicted else mine)
     if sheet is not None and tickets:
-        common.say(console, f"wrote {sheet}")
-        common.say(console, f"next: fill it in, and {common.command(store, storage, 'study', 'tell', name, sheet)}")
+        common.say(console, f"wrote {sheet.path}")
+        common.say(
+            console, f"next: fill it in, and {common.command(store, storage, 'study', 'tell', name, sheet.path)}"
+        )
     elif tickets and not standing.contradicted:
         common.say(console, "next: measure, and tell; --csv FILE writes a sheet to fill in")
     if standing.contradicted and tickets:
@@ -179,49 +169,3 @@ def _as_data(ticket: Ticket, ledger: Ledger, reasons: Mapping[int, Reason], agai
             for point, share in served
         ],
     }
-
-
-# ---------------------------------------------------------------------------------------- the sheet
-
-
-def check_overwriting(study: Study, sheet: Path, *, force: bool) -> bool:
-    """That nobody's work is lost by writing the file anew; whether it is overwritten whatever is in it."""
-    may = force or (outputs.look(sheet) is outputs.Found.FILLED and _is_told(study, sheet))
-    outputs.check("--csv", sheet, force=may)
-    return may
-
-
-def _filled(table: formats.Table) -> int:
-    """How many lines somebody has filled in."""
-    columns = [cells for name, cells in zip(table.header, table.columns, strict=True) if name.lower() in FILLED]
-    return sum(any(cell != "" for cell in row) for row in zip(*columns, strict=True))
-
-
-def _is_told(study: Study, sheet: Path) -> bool:
-    """Whether everything in it is in the log: then it may go."""
-    try:
-        table = formats.read(sheet)
-        found, results = common.read_results(study, table)
-        return len(results) == _filled(table) and not found.ignored and study.check(results).stored == 0
-    except SuperlevelError:
-        return False
-
-
-def write_sheet(sheet: Path, tickets: Tickets, study: Study, *, force: bool) -> None:
-    """A sheet to be filled in."""
-    from superlevel.study.heads import headed  # noqa: PLC0415
-    from superlevel.study.maps import on_map  # noqa: PLC0415
-    from superlevel.study.sheets import blank_sheet  # noqa: PLC0415
-
-    shown = study.ledger.coordinates
-    table = blank_sheet(
-        [ticket.number for ticket in tickets],
-        tickets.points,
-        shown.names,
-        scales=shown.scales,
-        ids=[ticket.id for ticket in tickets] if study.ledger.ids else (),
-        id_name=study.ledger.created.id_name,
-        study=study.name,
-    )
-    with replacing("--csv", sheet, force=check_overwriting(study, sheet, force=force)) as beside:
-        formats.write(beside, headed(on_map(table, study.ledger), study.ledger))

@@ -54,6 +54,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._studies: dict[str, _Study] = {}
+        self._seats: set[tuple[str, str]] = set()
         self._lock = Lock()
 
     @property
@@ -108,6 +109,20 @@ class Memory:
         """See `Storage.leases`."""
         with self._lock:
             return dict(sorted(self._study(name).tickets.items()))
+
+    @contextmanager
+    def seat(self, name: str, worker: str) -> Iterator[bool]:
+        """See `Storage.seat`."""
+        check_text("worker", worker)
+        with self._lock:
+            self._study(name)
+            free = (name, worker) not in self._seats
+            self._seats.add((name, worker))
+        try:
+            yield free
+        finally:
+            if free:
+                self._seats.discard((name, worker))
 
     def note(self, name: str, note: Note, *, head: str | None = None) -> None:
         """See `Storage.note`."""

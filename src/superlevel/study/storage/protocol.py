@@ -144,6 +144,13 @@ class Storage(Protocol):
         """Every open ticket by its number, ascending, with its lease; None where nobody ever held it."""
         ...
 
+    def seat(self, name: str, worker: str) -> AbstractContextManager[bool]:
+        """Whether this caller alone is that worker of the study, until the context ends or the process does.
+
+        False where another one is. Nobody waits. However a process ends, its seats are free then.
+        """
+        ...
+
     def note(self, name: str, note: Note, *, head: str | None = None) -> None:
         """Keep this beside the log, in place of what was noted before, unless that is from more entries.
 

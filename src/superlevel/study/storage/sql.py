@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from superlevel.study.storage import attachments, repair, salvage
+from superlevel.study.storage import attachments, repair, salvage, seats
 from superlevel.study.storage.address import parse
 from superlevel.study.storage.protocol import Beside, Entry, Lease, Moved, Note, StorageError
 from superlevel.study.storage.refusals import check_entry, check_first, check_same, check_text, taken, unknown
@@ -162,6 +162,16 @@ class Sql:
             chosen = select(TICKETS.c.number, TICKETS.c.worker, TICKETS.c.until)
             rows = connection.execute(chosen.where(TICKETS.c.study_id == study.id).order_by(TICKETS.c.number))
             return {number: None if worker is None else Lease(worker, until) for number, worker, until in rows}
+
+    @contextmanager
+    def seat(self, name: str, worker: str) -> Iterator[bool]:
+        """See `Storage.seat`."""
+        check_text("worker", worker)
+        with self._store.reading() as connection:
+            study = self._find(connection, name)
+        path = self._store.address.path
+        with seats.beside(path, name, worker) if path else seats.on_server(self._store, study.id, worker) as free:
+            yield free
 
     # ------------------------------------------------------------------------------------------- notes
 

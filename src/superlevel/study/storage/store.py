@@ -58,6 +58,15 @@ class Store:
             with engine.begin() as connection:
                 yield connection
 
+    @contextmanager
+    def session(self) -> Iterator[Connection]:
+        """A connection that nobody else uses, and that is closed at the end: what a server keeps for it ends then."""
+        with explained(self.address):
+            engine = self._prepared().execution_options(isolation_level="AUTOCOMMIT")
+            with engine.connect() as connection:
+                connection.detach()
+                yield connection
+
     @property
     def engine(self) -> Engine:
         """Of this process."""
