@@ -9,6 +9,7 @@ from matplotlib.path import Path
 from scipy.spatial import cKDTree
 
 from superlevel.arrays import Array, Indices, Mask
+from superlevel.grids import distinct, even_steps
 
 ALIKE = 3.0  # extents whose ratio is at most this are drawn to one scale
 RAYS = 24  # corners of the cell of a scattered point
@@ -117,22 +118,15 @@ def as_grid(points: Array) -> Grid | None:
 
 def ticks(values: Array) -> Ticks:
     """The values of one coordinate (n,), each once, and the sides of their cells."""
-    order = np.argsort(values, kind="stable")
-    new = np.diff(values[order]) > 1e-9 * np.ptp(values)
-    index = np.empty(values.size, dtype=np.int64)
-    index[order] = np.concatenate([[0], np.cumsum(new)])
-    places = values[order][np.concatenate([[True], new])]
+    places, index = distinct(values)
     if places.size == 1:
         half = max(0.5, 0.05 * abs(places[0]))
         return Ticks(places=places, index=index, sides=places[:, None] + [-half, half], even=True)
-    steps = np.diff(places)
-    multiples = np.rint(steps / steps.min())
-    # Coordinates that were rounded to a few digits are on an even grid, too.
-    if np.abs(steps / steps.min() - multiples).max() < 0.05 and multiples.sum() <= 4 * places.size:
-        places = np.linspace(places[0], places[-1], int(multiples.sum()) + 1)
+    steps = even_steps(values, slack=0.05)
+    if steps is not None and steps.count <= 4 * places.size:
+        places = np.linspace(places[0], places[-1], steps.count)
         half = 0.5 * (places[1] - places[0])
-        index = np.concatenate([[0], np.cumsum(multiples)]).astype(np.int64)[index]
-        return Ticks(places=places, index=index, sides=places[:, None] + [-half, half], even=True)
+        return Ticks(places=places, index=steps.at, sides=places[:, None] + [-half, half], even=True)
     middles = 0.5 * (places[1:] + places[:-1])
     ends = np.concatenate([[2 * places[0] - middles[0]], middles, [2 * places[-1] - middles[-1]]])
     return Ticks(places=places, index=index, sides=np.column_stack([ends[:-1], ends[1:]]), even=False)
