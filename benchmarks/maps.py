@@ -4,7 +4,9 @@
 
 A campaign on a grid of cells, with 500 measured ones and 20 open tickets, is made up; nothing of it is estimated. Each
 job runs in a process of its own, so that the memory is its own: that of importing and of the campaign is subtracted.
-Times are printed as they were, for each point, and against those of the smallest campaign. Name a job or sizes for
+Seconds
+of the processor are printed against those of the smallest campaign and for each point: other programs do not change
+them. Name a job or sizes for
 these only: `python benchmarks/maps.py page 1000000`.
 """
 
@@ -16,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copyfile
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -60,11 +63,13 @@ def campaign(points: int, *, on_grid: bool = True) -> Campaign:
     mean = heights + 0.3 * deviation * rng.standard_normal(n)
     chances = ndtr((mean - LEVEL) / deviation)[None]
     labels = ((chances[0] > DECLARED).astype(np.int8) - (chances[0] < 1 - DECLARED)).astype(np.int8)
-    shared = {"names": ("east (m)", "north (m)"), "points": places, "labels": labels}
-    bounds = {"lower": mean - 3 * deviation, "upper": mean + 3 * deviation}
+    lower, upper, names = mean - 3 * deviation, mean + 3 * deviation, ("east (m)", "north (m)")
     stopping = Stopping(
-        **shared,
-        **bounds,
+        names=names,
+        points=places,
+        labels=labels,
+        lower=lower,
+        upper=upper,
         problem=None,
         decided=np.where(labels == 0, -1, rng.integers(0, MEASURED, n)),
         samples=int(counts.sum()),
@@ -73,8 +78,11 @@ def campaign(points: int, *, on_grid: bool = True) -> Campaign:
         ended=None,
     )
     return Campaign(
-        **shared,
-        **bounds,
+        names=names,
+        points=places,
+        labels=labels,
+        lower=lower,
+        upper=upper,
         name="relief",
         question=f"above {LEVEL:g}",
         asked=f"which of {n:,} points are above {LEVEL:g}",
@@ -142,38 +150,39 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(job: str, points: int, *, on_grid: bool, keep: str = "") -> tuple[float, float, float]:
-    """Seconds, further memory and size of the file in MB. A figure of few points is drawn first: fonts are loaded."""
+def measure(job: str, points: int, *, on_grid: bool, keep: str = "") -> tuple[float, float, float, float]:
+    """Seconds, seconds of the processor, further memory, and the size of the file, both in MB.
+
+    A campaign of few points comes first, which loads packages and fonts.
+    """
     with TemporaryDirectory() as folder:
         JOBS[job](campaign(900), Path(folder))
         shown = campaign(points, on_grid=on_grid)
-        before, start = peak(), time.perf_counter()
+        before, start, used = peak(), time.perf_counter(), time.process_time()
         written = JOBS[job](shown, Path(folder))
-        seconds, memory = time.perf_counter() - start, peak() - before
-        size = written.stat().st_size / 1e6
+        seconds, processor = time.perf_counter() - start, time.process_time() - used
+        memory, size = peak() - before, written.stat().st_size / 1e6
         if keep:
-            written.rename(Path(keep) / written.name)
-        return seconds, memory, size
+            copyfile(written, Path(keep) / f"{job}-{points}{'' if on_grid else '-scattered'}{written.suffix}")
+        return seconds, processor, memory, size
 
 
 def main() -> None:
     chosen = [word for word in sys.argv[1:] if word in JOBS] or list(JOBS)
     sizes = [int(word) for word in sys.argv[1:] if word.isdecimal()] or list(SIZES)
-    print("job              points    seconds  of smallest  µs a point   memory MB   file MB")
+    print("job                     points  seconds  processor of smallest  µs each point  memory MB  file MB")
     for kind in ("grid", "scattered"):
         for job in chosen:
-            if kind == "scattered" and job == "tif":  # a raster needs a grid
+            if (job, kind) == ("tif", "scattered"):  # a raster needs a grid
                 continue
             first = None
             for points in sizes:
                 ran = [sys.executable, __file__, "--one", job, str(points), kind]
-                seconds, memory, size = map(float, subprocess.run(ran, check=True, capture_output=True).stdout.split())
-                first = first or seconds
-                print(
-                    f"{job:11} {kind:9} {points:9,} {seconds:8.2f} {seconds / first:8.1f}x {1e6 * seconds / points:12.2f}"
-                    f" {memory:11.0f} {size:9.2f}",
-                    flush=True,
-                )
+                found = subprocess.run(ran, check=True, capture_output=True).stdout.split()
+                seconds, processor, memory, size = map(float, found)
+                first = first or processor
+                line = f"{job:11} {kind:9} {points:9,} {seconds:8.2f} {processor:10.2f} {processor / first:10.1f}x"
+                print(f"{line} {1e6 * processor / points:14.2f} {memory:10.0f} {size:8.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Coordinates on a grid: which of its even steps each of them is at, also if they were written with a few digits.
 
-x_i      (n,) values of one coordinate
+x_i      (k,) the values of one coordinate, in ascending order and each once
 at_i     whole numbers from 0
 off      the largest |x_i - first - size at_i|
 
-Gaps between neighbouring values count steps: the shortest ones are one step, or `parts` of them, and their mean is exact
-enough to count the steps of the long ones. A raster in degrees often has four decimals, which do not divide its step:
-x_i may then be off by a unit of its last digit.
+Gaps between neighbouring values count steps: the shortest ones are one step, or `parts` of them, and their mean is
+exact enough to count the steps of the long ones. A raster in degrees often has four decimals, which do not divide its
+step: x_i may then be off by a unit of its last digit.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Steps:
     size: float
     """Of a step; 0 where there is one value only."""
     at: Indices
-    """(n,) the step of each value, from 0."""
+    """(k,) the step of each value, from 0."""
 
     @property
     def count(self) -> int:
         """How many steps there are, those without a value included."""
-        return int(self.at.max()) + 1
+        return int(self.at[-1]) + 1
 
 
 def distinct(values: Array) -> tuple[Array, Indices]:
@@ -52,25 +52,25 @@ def distinct(values: Array) -> tuple[Array, Indices]:
 
 
 def even_steps(values: Array, *, slack: float, parts: int = 1) -> Steps | None:
-    """The steps that values (n,) are at; None where they are at none.
+    """The steps that values (k,) are at; None where they are at none.
 
     Args:
-        values: finite numbers, at least one.
+        values: as `distinct` has them.
         slack: by how much of a step a value may be off.
         parts: in how many steps the shortest gap is divided, at most.
     """
-    different, index = distinct(values)
-    if different.size == 1:
-        return Steps(first=float(different[0]), size=0.0, at=index)
-    gaps = np.diff(different)
+    first = float(values[0])
+    if values.size == 1:
+        return Steps(first=first, size=0.0, at=np.zeros(1, dtype=np.int64))
+    gaps = np.diff(values)
     shortest = float(gaps[gaps <= ALIKE * gaps.min()].mean())
     for divided in range(1, parts + 1):
-        size, at, off = _fitted(different, gaps, shortest / divided)
+        size, at, off = _fitted(values, gaps, shortest / divided)
         if off <= slack * size:
-            return Steps(first=float(different[0]), size=size, at=at[index])
-    size, at, off = _fitted(different, gaps, shortest)
-    if off <= LARGEST_OFF * size and off <= 1.01 * last_digit(different):
-        return Steps(first=float(different[0]), size=size, at=at[index])
+            return Steps(first=first, size=size, at=at)
+    size, at, off = _fitted(values, gaps, shortest)
+    if off <= LARGEST_OFF * size and off <= 1.01 * last_digit(values):
+        return Steps(first=first, size=size, at=at)
     return None
 
 

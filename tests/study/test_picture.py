@@ -10,7 +10,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
-from superlevel.report.campaign import rows, write_points
+from superlevel.report.campaign import as_table, write_points
 from superlevel.report.page import page
 from superlevel.study import Result, Study
 from superlevel.study.picture import EXPLAINED
@@ -65,7 +65,7 @@ def test_everything_that_is_known_is_shown(kind: Kind) -> None:
     assert facts["plans"] == str(len(ledger.askings))
     assert facts["open tickets"] == str(len(ledger.open))
     assert facts["method"].startswith(kind.method)
-    assert len(rows(shown)) == ledger.n
+    assert len(as_table(shown)) == ledger.n
     progress = [(item.asked.samples, item.asked.labels.count("?")) for item in ledger.askings]
     assert shown.progress == (*progress, (ledger.samples, int((study.labels == 0).sum())))
 

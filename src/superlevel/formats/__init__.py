@@ -19,11 +19,12 @@ from typing import Protocol, TypeVar
 from superlevel.errors import InputError, NotInstalledError
 from superlevel.formats import excel, parquet, raster, text, vector
 from superlevel.formats.cells import Cell
-from superlevel.formats.table import Fault, Table, table_of
+from superlevel.formats.table import Computed, Fault, Table, table_of, with_columns
 
 __all__ = [
     "FORMATS",
     "Cell",
+    "Computed",
     "Fault",
     "Format",
     "Table",
@@ -33,6 +34,7 @@ __all__ = [
     "header",
     "read",
     "table_of",
+    "with_columns",
     "write",
 ]
 

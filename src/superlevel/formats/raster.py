@@ -24,7 +24,7 @@ from superlevel.formats import places as where
 from superlevel.formats.cells import Cell, as_text, read_cell
 from superlevel.formats.extras import needed
 from superlevel.formats.table import Table
-from superlevel.grids import even_steps
+from superlevel.grids import distinct, even_steps
 
 endings = (".tif", ".tiff")
 
@@ -117,15 +117,13 @@ def _grid(path: Path, places: Array) -> _Grid:
     remedy = "take a .gpkg file instead, or a list of points that is a raster"
     if np.isnan(places).any() or not len(places):
         raise InputError("path", given, remedy)
-    steps = [even_steps(values, slack=OFF, parts=PARTS) for values in places.T]
-    if steps[0] is None or steps[1] is None:
+    found = [distinct(values) for values in places.T]
+    across, up = even_steps(found[0][0], slack=OFF, parts=PARTS), even_steps(found[1][0], slack=OFF, parts=PARTS)
+    if across is None or up is None or across.count * up.count > SPARSE * len(places):
         raise InputError("path", given, remedy)
-    across, up = steps
     width, height = across.count, up.count
-    if width * height > SPARSE * len(places):
-        raise InputError("path", given, remedy)
-    columns, rows = across.at, height - 1 - up.at
-    if len(np.unique(rows * width + columns)) < len(places):
+    columns, rows = across.at[found[0][1]], height - 1 - up.at[found[1][1]]
+    if (np.diff(np.sort(rows * width + columns)) == 0).any():
         raise InputError("path", f"{str(path)!r}, of points of which some are in one cell", remedy)
     east, north = across.size or up.size or 1.0, up.size or across.size or 1.0
     top = up.first + (height - 0.5) * north
