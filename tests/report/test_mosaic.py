@@ -97,7 +97,7 @@ def test_cells_that_are_larger_than_pixels_are_where_they_are() -> None:
 
 def test_scattered_points_leave_no_gaps_between_them_and_draw_nothing_far_away() -> None:
     rng = np.random.default_rng(0)
-    points = np.concatenate([rng.random((30_000, 2)), rng.random((30_000, 2)) + [3.0, 0.0]])
+    points = np.concatenate([rng.random((30_000, 2)), rng.random((30_000, 2)) + np.array([3.0, 0.0])])
     mosaic = of_cloud(points, (810, 270))
     within(mosaic, points)
     kinds = (points[:, 0] > 2).astype(np.int64)

@@ -64,7 +64,9 @@ def test_rows_of_the_image_go_up() -> None:
 def test_a_class_that_vanishes_and_points_that_are_drawn_otherwise_are_told() -> None:
     points = lattice(1000, 1000)
     labels = np.full(len(points), -1, dtype=np.int8)
-    labels[500_500] = 1
+    surface = as_plane(points, width=5.4).surface
+    assert isinstance(surface, Pixels)
+    labels[np.flatnonzero(surface.mosaic.points[surface.mosaic.tile] == 4)[0]] = 1
     figure = draw(example(points, labels=labels, mean=None))
     assert "above (1, none drawn)" in legend_texts(figure)
     note = " ".join(figure.get_supxlabel().split())

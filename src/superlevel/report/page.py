@@ -219,15 +219,21 @@ def _elsewhere(campaign: Campaign) -> str:
 
 def _listed(campaign: Campaign) -> tuple[Indices, str]:
     """The points that the table has, in its order, and a sentence where these are not all."""
-    n, doubtful = len(campaign.points), campaign.doubtful
+    n = len(campaign.points)
     if n <= POINTS:
         return np.arange(n), ""
-    doubt = campaign.classes == UNDECIDED_CLASS if doubtful is None else doubtful
-    ordered = np.argsort(-doubt.astype(np.float64), kind="stable")[:POINTS]
+    which, doubtful = _doubtful(campaign)
     measured = np.flatnonzero(campaign.counts)
     measured = measured[np.argsort(-campaign.counts[measured], kind="stable")][:POINTS]
-    listed = np.concatenate([np.unique(campaign.next)[:FOLLOWING], ordered[:DOUBTFUL], measured, ordered])
+    listed = np.concatenate([np.unique(campaign.next)[:FOLLOWING], doubtful[:DOUBTFUL], measured, doubtful])
     _, first = np.unique(listed, return_index=True)
-    which = f"{DOUBTFUL} undecided ones" if doubtful is None else f"the {DOUBTFUL} most doubtful ones"
-    told = f"{POINTS:,} points: those of the next batch, {which}, then those with most measurements"
-    return listed[np.sort(first)][:POINTS], f"{told}; {n - POINTS:,} more points are left out. "
+    shown = listed[np.sort(first)][:POINTS]
+    told = f"{len(shown):,} points: those of the next batch, {which} and those with most measurements"
+    return shown, f"{told}; {several(n - len(shown), 'more point')} are left out. "
+
+
+def _doubtful(campaign: Campaign) -> tuple[str, Indices]:
+    """What doubtful points are called, and the first of them: without a model these are the undecided ones."""
+    if campaign.doubtful is None:
+        return "undecided ones", np.flatnonzero(campaign.classes == UNDECIDED_CLASS)[:POINTS]
+    return "the most doubtful ones", np.argsort(-campaign.doubtful, kind="stable")[:POINTS]
