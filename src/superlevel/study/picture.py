@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from superlevel.arrays import Labels
+from superlevel.arrays import Array, Indices, Labels
 from superlevel.goals import UNDECIDED, decided
 from superlevel.report.campaign import UNDECIDED_CLASS, Campaign, Elsewhere, Reason
 from superlevel.study.assumptions import assumptions
@@ -90,7 +90,7 @@ def reasons(known: Knowledge) -> tuple[Reason, ...]:
     points = known.ledger.point[tickets - 1]
     shares = known.state.belief.relief(points)
     shares[:, decided(known.labels)] = -1.0
-    best = np.argsort(-shares, axis=1, kind="stable")[:, :SERVED]
+    best = [largest(row, SERVED) for row in shares]
     return tuple(
         Reason(
             ticket=int(ticket),
@@ -101,6 +101,13 @@ def reasons(known: Knowledge) -> tuple[Reason, ...]:
         )
         for ticket, point, row, chosen in zip(tickets, points, shares, best, strict=True)
     )
+
+
+def largest(values: Array, count: int) -> Indices:
+    """The positions of so many of the largest values (n,), in descending order, the first of equal ones first."""
+    least = np.partition(values, -min(count, values.size))[-min(count, values.size)]
+    some = np.flatnonzero(values >= least)
+    return np.asarray(some[np.argsort(-values[some], kind="stable")[:count]])
 
 
 def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
