@@ -18,7 +18,7 @@ from rasterio.crs import CRS
 from superlevel import formats
 from superlevel.domain import Domain
 from superlevel.errors import InputError, NotInstalledError
-from superlevel.formats import Table, table_of
+from superlevel.formats import Computed, Table, table_of, with_columns
 
 VECTORS, RASTER = [".gpkg", ".geojson"], ".tif"
 HEADER = ("Probe", "lon", "lat", "Höhe", "label", "log head")
@@ -177,6 +177,37 @@ def test_any_part_of_a_grid_comes_back_from_a_raster(tmp_path_factory: Any, grid
     again = formats.read(path)
     assert [int(value) for value in again.columns[2]] == list(range(len(cells)))
     np.testing.assert_allclose(np.array(again.columns[:2]).T, places, atol=1e-6 * size)
+
+
+def test_a_raster_in_degrees_with_four_decimals_has_its_cells_named_bands_and_no_data_elsewhere(tmp_path: Path) -> None:
+    rows, columns = np.divmod(np.arange(1200), 40)
+    there = np.hypot(rows - 15, columns - 20) > 5
+    east, north = np.round(7 + columns / 240, 4)[there], np.round(54 - rows / 240, 4)[there]
+    rng = np.random.default_rng(0)
+    given = {
+        "longitude": Computed(east),
+        "latitude": Computed(north),
+        "label": Computed(rng.integers(-1, 2, east.size), {1: "above", 0: "undecided", -1: "below"}.__getitem__),
+        "probability above 20": Computed(rng.random(east.size)),
+        "mean": Computed(rng.normal(size=east.size)),
+        "deviation": Computed(rng.random(east.size)),
+    }
+    path = tmp_path / "map.tif"
+    formats.write(path, replace(with_columns(given), reference="EPSG:4326"))
+    with rasterio.open(path) as source:
+        assert source.descriptions == ("label", "probability above 20", "mean", "deviation")
+        assert source.crs.to_epsg() == 4326
+        assert np.isnan(source.nodata)
+        assert source.shape == (30, 40)
+        found = source.read()
+        assert source.transform.a == pytest.approx(1 / 240, rel=1e-3)
+        for k in (0, 100, -1):
+            row, column = source.index(east[k], north[k])
+            assert (row, column) == (rows[there][k], columns[there][k])
+    assert np.isnan(found[:, ~there.reshape(30, 40)]).all()
+    for band, name in zip(found[1:], ("probability above 20", "mean", "deviation"), strict=True):
+        np.testing.assert_array_equal(band[rows[there], columns[there]], given[name].values)
+    np.testing.assert_array_equal(found[0][rows[there], columns[there]], given["label"].values)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from superlevel.arrays import Array
 from superlevel.domain import Domain, read_values
 from superlevel.errors import InputError
 from superlevel.goals import Threshold, summary
-from superlevel.report.campaign import COLUMNS, WORDS, Campaign, Reason, headings, rows, write_points
+from superlevel.report.campaign import COLUMNS, WORDS, Campaign, Reason, as_table, headings, write_points
 
 
 def example(points: Array, /, **given: Any) -> Campaign:
@@ -63,6 +63,13 @@ def bare(points: Array) -> Campaign:
     unknown = {"mean": None, "lower": None, "upper": None, "levels": (), "next": np.empty(0, dtype=np.int64)}
     none = {"labels": np.zeros(n, np.int8), "counts": np.zeros(n, np.int64), "averages": np.full(n, np.nan)}
     return example(points, **unknown, **none, reasons=(), facts=(), doubts=(), progress=())
+
+
+def rows(campaign: Campaign) -> list[dict[str, object]]:
+    """The lines of the table by the names of its columns; None where a cell is empty."""
+    table = as_table(campaign)
+    cells = ([None if cell == "" else cell for cell in row] for row in table.rows())
+    return [dict(zip(table.header, row, strict=True)) for row in cells]
 
 
 def read(path: Path) -> tuple[list[str], list[list[str]]]:

@@ -14,7 +14,7 @@ import superlevel as sl
 from superlevel.report.audits import AuditSummary, Table
 from superlevel.report.campaign import Campaign, Reason
 from superlevel.report.decided import draw_decided
-from superlevel.report.page import POINTS, SUGGESTED, page
+from superlevel.report.page import DOUBTFUL, POINTS, SUGGESTED, page
 from superlevel.report.places import SHOWN
 from superlevel.report.reliability import compare
 from superlevel.report.stopping import Stopping
@@ -339,7 +339,7 @@ def test_a_table_of_few_points_has_them_all_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("undecided", [0, 120, 700])
-def test_a_table_of_many_points_has_undecided_ones_and_then_the_most_measured(undecided: int) -> None:
+def test_a_table_of_many_points_has_the_next_batch_undecided_points_and_the_most_measured(undecided: int) -> None:
     rng = np.random.default_rng(1)
     labels = rng.permutation(np.where(np.arange(900) < undecided, 0, 1)).astype(np.int8)
     counts = rng.integers(0, 50, 900)
@@ -347,14 +347,30 @@ def test_a_table_of_many_points_has_undecided_ones_and_then_the_most_measured(un
     text = page(campaign)
     shown = np.array([int(line[0]) for line in Reader(text).body("Points")])
     assert len(set(shown.tolist())) == len(shown) == POINTS
+    assert "500 points: those of the next batch, undecided ones and those with most measurements" in text
     assert "400 more points are left out" in text
     assert "<code>export</code> has all" in text
-    first = min(undecided, POINTS)
-    assert (labels[shown[:first]] == 0).all()
-    assert (labels[shown[first:]] == 1).all()
-    group = np.flatnonzero(labels == (0 if undecided > POINTS else 1))
-    listed = np.isin(group, shown)
-    assert counts[group[listed]].min() >= counts[group[~listed]].max()
+    following = np.unique(campaign.next)
+    np.testing.assert_array_equal(shown[: len(following)], following)
+    rest = shown[len(following) :]
+    assert (labels[rest[: max(0, min(undecided, DOUBTFUL) - len(following))]] == 0).all()
+    assert counts[shown[-200:]].min() >= counts[np.setdiff1d(np.arange(900), shown)].max()
+
+
+def test_the_doubtful_points_of_a_table_are_those_that_the_model_doubts_most() -> None:
+    campaign = likely(lattice(30, 30), next=np.empty(0, dtype=np.int64), reasons=())
+    shown = np.array([int(line[0]) for line in Reader(page(campaign)).body("Points")])[:DOUBTFUL]
+    assert campaign.doubtful is not None
+    np.testing.assert_array_equal(shown, np.argsort(-campaign.doubtful, kind="stable")[:DOUBTFUL])
+
+
+@pytest.mark.parametrize("scatter", [0.0, 0.3], ids=["grid", "scattered"])
+def test_a_page_of_very_many_points_is_small_and_has_images(scatter: float) -> None:
+    points = lattice(400, 300) + scatter / 400 * np.random.default_rng(0).random((120_000, 2))
+    text = page(likely(points))
+    assert len(text) < 5_000_000
+    assert len(Reader(text).all("img")) >= 2
+    assert "119,500 more points are left out" in text
 
 
 def test_columns_have_something_and_a_name_of_their_own() -> None:

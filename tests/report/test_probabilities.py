@@ -19,7 +19,8 @@ from superlevel.report.campaign import Campaign
 from superlevel.report.cells import as_grid
 from superlevel.report.drawing import RANKED
 from superlevel.report.page import page
-from superlevel.report.probabilities import SHADES, draw_probabilities, sentence
+from superlevel.report.probabilities import draw_probabilities, sentence
+from superlevel.report.shading import SHADES
 from tests.report.test_campaign import bare, example, lattice
 from tests.report.test_drawing import (
     CASES,

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
-from superlevel.report.campaign import rows, write_points
+from superlevel.report.campaign import as_table, write_points
 from superlevel.report.page import page
 from superlevel.study import Result, Study
-from superlevel.study.picture import EXPLAINED
+from superlevel.study.picture import EXPLAINED, largest
 from tests.study.campaigns import (
     ALL,
     ARMS,
@@ -65,7 +67,7 @@ def test_everything_that_is_known_is_shown(kind: Kind) -> None:
     assert facts["plans"] == str(len(ledger.askings))
     assert facts["open tickets"] == str(len(ledger.open))
     assert facts["method"].startswith(kind.method)
-    assert len(rows(shown)) == ledger.n
+    assert len(as_table(shown)) == ledger.n
     progress = [(item.asked.samples, item.asked.labels.count("?")) for item in ledger.askings]
     assert shown.progress == (*progress, (ledger.samples, int((study.labels == 0).sum())))
 
@@ -234,3 +236,9 @@ def test_moments_at_which_labels_were_revised_are_marked() -> None:
     assert undecided == int((study.labels == 0).sum())
     assert f"{changed} after {samples}" in page(study.campaign())
     assert "Diamonds" not in page(GREEDY.run(GREEDY.create(), 2).campaign())
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(1, 6))
+def test_the_largest_are_those_of_a_stable_sort(values: list[int], count: int) -> None:
+    row = np.array(values, dtype=np.float64)
+    np.testing.assert_array_equal(largest(row, count), np.argsort(-row, kind="stable")[:count])

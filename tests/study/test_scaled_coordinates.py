@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import superlevel as sl
 from superlevel.cli import app
 from superlevel.formats.text import parsed, written
-from superlevel.report.campaign import rows
+from superlevel.report.campaign import as_table
 from superlevel.report.drawing import draw
 from superlevel.study.sheets import SheetError, blank_sheet, read_sheet
 
@@ -77,9 +77,10 @@ def test_sheets_have_names_and_are_read_back() -> None:
 def test_tables_frames_and_maps_are_in_the_units_of_people() -> None:
     study = created("memory:")
     study.tell(study.ask().measured(np.arange(10) / 10))
-    lines = rows(study.campaign())
-    assert [line["metal"] for line in lines] == study.to_frame()["metal"].tolist()
-    assert [line["dose"] for line in lines] == DOMAIN.places[:, 0].tolist()
+    table = as_table(study.campaign())
+    columns = dict(zip(table.header, table.columns, strict=True))
+    assert list(columns["metal"]) == study.to_frame()["metal"].tolist()
+    assert list(columns["dose"]) == DOMAIN.places[:, 0].tolist()
     axes = draw(study.campaign()).axes[0]
     assert set(DOMAIN.places[:, 1]) == {0.0, 1.0}
     assert {axes.yaxis.get_major_formatter()(position) for position in (0, 1, 0.5)} == {"steel", "2, copper", ""}

@@ -21,12 +21,13 @@ import numpy as np
 from superlevel.errors import InputError, NotInstalledError
 from superlevel.formats import excel, grid, parquet, raster, text, vector
 from superlevel.formats.cells import Cell
-from superlevel.formats.table import Fault, Table, table_of
+from superlevel.formats.table import Computed, Fault, Table, table_of, with_columns
 
 __all__ = [
     "FORMATS",
     "RASTERS",
     "Cell",
+    "Computed",
     "Fault",
     "Format",
     "Table",
@@ -37,6 +38,7 @@ __all__ = [
     "read",
     "read_raster",
     "table_of",
+    "with_columns",
     "write",
 ]
 

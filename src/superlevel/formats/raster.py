@@ -24,6 +24,7 @@ from superlevel.formats import places as where
 from superlevel.formats.cells import Cell, as_text, read_cell
 from superlevel.formats.extras import needed
 from superlevel.formats.table import Table
+from superlevel.grids import distinct, even_steps
 
 endings = (".tif", ".tiff")
 
@@ -32,7 +33,6 @@ LABELS = {"above": 1, "undecided": 0, "below": -1}
 MOST_TEXTS = 255
 OFF = 1e-3  # of a cell: how far a place may be from the middle of one
 PARTS = 12  # of the smallest gap that are tried for the size of a cell
-ROUNDING = 1e-12  # of a coordinate: closer than that are equal ones
 SPARSE = 1000  # cells of a grid for every row, at most: otherwise the places are not on a grid
 
 
@@ -117,34 +117,17 @@ def _grid(path: Path, places: Array) -> _Grid:
     remedy = "take a .gpkg file instead, or a list of points that is a raster"
     if np.isnan(places).any() or not len(places):
         raise InputError("path", given, remedy)
-    steps = [_step(values) for values in places.T]
-    east, north = (step or other or 1.0 for step, other in zip(steps, steps[::-1], strict=True))
-    low, high = places.min(axis=0), places.max(axis=0)
-    across, down = (places[:, 0] - low[0]) / east, (high[1] - places[:, 1]) / north
-    columns, rows = np.rint(across).astype(np.int64), np.rint(down).astype(np.int64)
-    width, height = int(columns.max()) + 1, int(rows.max()) + 1
-    off = max(np.abs(across - columns).max(), np.abs(down - rows).max())
-    if off > OFF or width * height > SPARSE * len(places):
+    found = [distinct(values) for values in places.T]
+    across, up = even_steps(found[0][0], slack=OFF, parts=PARTS), even_steps(found[1][0], slack=OFF, parts=PARTS)
+    if across is None or up is None or across.count * up.count > SPARSE * len(places):
         raise InputError("path", given, remedy)
-    if len(np.unique(rows * width + columns)) < len(places):
+    width, height = across.count, up.count
+    columns, rows = across.at[found[0][1]], height - 1 - up.at[found[1][1]]
+    if (np.diff(np.sort(rows * width + columns)) == 0).any():
         raise InputError("path", f"{str(path)!r}, of points of which some are in one cell", remedy)
-    return _Grid((east, 0.0, low[0] - east / 2, 0.0, -north, high[1] + north / 2), width, height, columns, rows)
-
-
-def _step(values: Array) -> float | None:
-    """The size of a cell: the smallest gap, or a part of it of which all gaps are multiples; None for one value."""
-    different = np.unique(values)
-    extent = float(np.ptp(different))
-    gaps = np.diff(different)
-    gaps = gaps[gaps > ROUNDING * np.abs(different).max()]
-    if not len(gaps):
-        return None
-    for parts in range(1, PARTS + 1):
-        step = extent / max(round(extent * parts / float(gaps.min())), 1)
-        along = (different - different[0]) / step
-        if np.abs(along - np.rint(along)).max() < OFF:
-            return step
-    return float(gaps.min())
+    east, north = across.size or up.size or 1.0, up.size or across.size or 1.0
+    top = up.first + (height - 0.5) * north
+    return _Grid((east, 0.0, across.first - east / 2, 0.0, -north, top), width, height, columns, rows)
 
 
 # --- bands

@@ -6,17 +6,18 @@ m           rows
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from superlevel.arrays import Array, Mask, as_names
+from superlevel.arrays import Array, Indices, Labels, Mask, as_names
 from superlevel.errors import InputError
 from superlevel.formats.cells import POINT, Cell, as_cell, as_texts, comma_remedy, decimal_mark, is_number, numbers
 
+BLOCK = 10_000  # cells that are made at once
 NUMBER = "give a finite number with a decimal point, or choose other columns with columns=[...]"
 NUMBER_OR_BLANK = "give a finite number with a decimal point, or leave it empty"
 NAME_THEM = "put the names of the columns there"
@@ -29,6 +30,29 @@ class Fault(NamedTuple):
     """None where it is the whole line."""
     got: str
     remedy: str
+
+
+class Computed(Sequence[Cell]):
+    """Cells that are made from an array (m,) when they are read, in blocks: a list would be several times as large."""
+
+    def __init__(self, values: Array | Indices | Labels, cell: Callable[[Any], Cell] = as_cell) -> None:
+        self.values, self.cell = values, cell
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, at: int) -> Cell: ...
+    @overload
+    def __getitem__(self, at: slice) -> Computed: ...
+    def __getitem__(self, at: int | slice) -> Cell | Computed:
+        if isinstance(at, slice):
+            return Computed(self.values[at], self.cell)
+        return self.cell(self.values[at].item())
+
+    def __iter__(self) -> Iterator[Cell]:
+        for start in range(0, len(self), BLOCK):
+            yield from map(self.cell, self.values[start : start + BLOCK].tolist())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +174,12 @@ def table_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
         for column, value in zip(columns, row, strict=True):
             column.append(as_cell(value))
     return Table(name="", header=tuple(header), columns=tuple(columns), lines=range(2, count + 2))
+
+
+def with_columns(columns: Mapping[str, Sequence[Cell]]) -> Table:
+    """A table to be written, by the names of its columns, which have cells (m,)."""
+    count = len(next(iter(columns.values()), ()))
+    return Table(name="", header=tuple(columns), columns=tuple(columns.values()), lines=range(2, count + 2))
 
 
 def header_faults(header: Sequence[str]) -> Iterator[Fault]:

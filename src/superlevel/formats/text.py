@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from superlevel.formats.cells import Cell, as_texts, is_number
 from superlevel.formats.table import Fault, Table
@@ -26,6 +26,7 @@ LINES = "give a header and further lines"
 _TABS = (".tsv", ".tab")
 _SEPARATORS = (",", ";", "\t")
 _SAMPLED = 20  # rows that the separator is guessed from
+_TOGETHER = 1000  # rows that are written at once
 _BEGINNING = 1 << 16  # characters in which the header must end
 _UNSAFE = re.compile(r"[;\t\r]")  # what csv.writer leaves without quotes
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
@@ -69,7 +70,7 @@ def read(path: Path) -> Table:
 def write(path: Path, table: Table) -> None:
     """The table with commas between the cells, or tabs where the file's ending says so."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(written(table, separator="\t" if path.suffix.lower() in _TABS else ","))
+        _write_rows(file, table, "\t" if path.suffix.lower() in _TABS else ",")
 
 
 def parsed(content: bytes, *, name: str) -> Table:
@@ -112,13 +113,24 @@ def parsed(content: bytes, *, name: str) -> Table:
 def written(table: Table, *, separator: str = ",") -> str:
     """The text of a table, in which no text is a formula to a spreadsheet: `parsed` reads the same cells again."""
     text = io.StringIO(newline="")
-    plain = csv.writer(text, delimiter=separator, lineterminator="\n")
-    quoted = csv.writer(text, delimiter=separator, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    for row in chain([table.header], table.rows()):
-        # A carriage return ends a line, and another separator may be taken for the one of the file.
-        unsafe = any(isinstance(cell, str) and _UNSAFE.search(cell) for cell in row)
-        (quoted if unsafe else plain).writerow(map(neutral, row))
+    _write_rows(text, table, separator)
     return text.getvalue()
+
+
+def _write_rows(file: TextIO, table: Table, separator: str) -> None:
+    """Some rows after the others, so that no more than these need memory; most have no text that needs care."""
+    plain = csv.writer(file, delimiter=separator, lineterminator="\n")
+    quoted = csv.writer(file, delimiter=separator, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    rows = chain([table.header], table.rows())
+    while block := list(islice(rows, _TOGETHER)):
+        texts = {cell for row in block for cell in row if isinstance(cell, str)}
+        if not any(_UNSAFE.search(text) or neutral(text) != text for text in texts):
+            plain.writerows(block)
+            continue
+        for row in block:
+            # A carriage return ends a line, and another separator may be taken for the one of the file.
+            unsafe = any(isinstance(cell, str) and _UNSAFE.search(cell) for cell in row)
+            (quoted if unsafe else plain).writerow(map(neutral, row))
 
 
 # --- bytes
@@ -202,8 +214,7 @@ def _not_csv(error: BrokenError) -> tuple[int, Fault]:
 
 def neutral(cell: Cell) -> Cell:
     """The cell, with a quote before a text that spreadsheets would run; numbers stay as they are."""
-    text = cell if isinstance(cell, str) else ""
-    return f"'{text}" if _FORMULA.match(text) and not is_number(text) else cell
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) and not is_number(cell) else cell
 
 
 def _as_written(cell: str) -> str:

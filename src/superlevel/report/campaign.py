@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +15,10 @@ from superlevel import formats
 from superlevel.arrays import Array, Indices, Labels
 from superlevel.coordinates import Coordinates
 from superlevel.files import replacing
-from superlevel.formats import Table
+from superlevel.formats import Cell, Computed, Table
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes
 from superlevel.numerals import written
+from superlevel.report.places import Places
 from superlevel.scales import Scale
 
 if TYPE_CHECKING:
@@ -133,6 +134,11 @@ class Campaign:
         return Coordinates(names=self.names, scales=self.scales) if self.scales else Coordinates.plain(self.names)
 
     @cached_property
+    def places(self) -> Places:
+        """The points as they are named in sentences and tables."""
+        return Places(points=self.points, coordinates=self.coordinates, ids=self.ids)
+
+    @cached_property
     def positions(self) -> Array:
         """(n, d) where the points are along the axes of a picture."""
         return self.coordinates.positions(self.points)
@@ -190,33 +196,17 @@ def wrong(chances: Array, named: Labels) -> Array:
     return np.asarray(1.0 - (above[at, column] - above[at + 1, column]))
 
 
-def rows(campaign: Campaign) -> list[dict[str, object]]:
-    """A line for every point: id and coordinates by name, then its columns; None where there is no number."""
-    names = headings(id_names(campaign), campaign.columns)
-    known = (campaign.averages, campaign.mean, campaign.lower, campaign.upper)
-    told = (
-        (campaign.words[c] for c in campaign.classes.tolist()),
-        campaign.counts.tolist(),
-        *(numbers(values, len(campaign.points)) for values in known),
-        *([] if campaign.likelier is None else [[campaign.groups[c] for c in campaign.likelier.tolist()]]),
-        *([] if campaign.chances is None else campaign.chances.tolist()),
-        *([] if campaign.deviation is None else [campaign.deviation.tolist()]),
-    )
-    return [
-        dict(zip(names, point, strict=True)) | dict(zip(campaign.columns, rest, strict=True))
-        for point, *rest in zip(with_ids(campaign), *told, strict=True)
-    ]
-
-
 def id_names(shown: Campaign | Stopping) -> tuple[str, ...]:
     """The names of the columns that say where: that of the ids, if there are any, and those of the coordinates."""
     return (*((shown.id_name,) if shown.ids else ()), *shown.names)
 
 
-def with_ids(shown: Campaign | Stopping) -> list[Sequence[object]]:
-    """The cells of these columns, point by point."""
-    cells = map(shown.coordinates.cells, shown.points.tolist())
-    return [(name, *row) for name, row in zip(shown.ids, cells, strict=True)] if shown.ids else list(cells)
+def where(shown: Campaign | Stopping, columns: Sequence[str]) -> dict[str, Sequence[Cell]]:
+    """The columns (n,) that say where each point is, by names that none of the other columns has."""
+    scales = shown.coordinates.scales
+    places = [Computed(along, scale.cell) for along, scale in zip(shown.points.T, scales, strict=True)]
+    named = [shown.ids, *places] if shown.ids else places
+    return dict(zip(headings(id_names(shown), columns), named, strict=True))
 
 
 def headings(names: Iterable[str], columns: Sequence[str] = COLUMNS) -> tuple[str, ...]:
@@ -234,9 +224,23 @@ def headings(names: Iterable[str], columns: Sequence[str] = COLUMNS) -> tuple[st
 
 
 def as_table(campaign: Campaign) -> Table:
-    """The lines of `rows` as a table; numbers are exact, and cells without one are empty."""
-    columns = campaign.columns
-    return table_by_names((*headings(id_names(campaign), columns), *columns), rows(campaign))
+    """A line for every point; numbers are exact, and cells without one are empty. Cells are made when they are read."""
+    return formats.with_columns(where(campaign, campaign.columns) | values(campaign))
+
+
+def values(campaign: Campaign) -> dict[str, Sequence[Cell]]:
+    """The columns (n,) that say what is known of each point, by their names."""
+    n, words = len(campaign.points), campaign.words
+    known = (campaign.averages, campaign.mean, campaign.lower, campaign.upper)
+    told = [
+        Computed(campaign.classes, words.__getitem__),
+        Computed(campaign.counts),
+        *(numbers(each, n) for each in known),
+        *([] if campaign.likelier is None else [Computed(campaign.likelier, campaign.groups.__getitem__)]),
+        *(numbers(each, n) for each in ([] if campaign.chances is None else campaign.chances)),
+        *([] if campaign.deviation is None else [numbers(campaign.deviation, n)]),
+    ]
+    return dict(zip(campaign.columns, told, strict=True))
 
 
 def write_points(campaign: Campaign, path: str | os.PathLike[str]) -> None:
@@ -245,13 +249,6 @@ def write_points(campaign: Campaign, path: str | os.PathLike[str]) -> None:
         formats.write(beside, as_table(campaign))
 
 
-def table_by_names(columns: Sequence[str], lines: Iterable[Mapping[str, object]]) -> Table:
-    """Lines by the names of their columns as a table."""
-    return formats.table_of(columns, ([line[name] for name in columns] for line in lines))
-
-
-def numbers(values: Array | None, count: int) -> list[float | None]:
-    """(count,) as a table has them: None where there is none, or an infinite one."""
-    if values is None:
-        return [None] * count
-    return [value if math.isfinite(value) else None for value in values.tolist()]
+def numbers(found: Array | None, count: int) -> Computed:
+    """The cells (count,) of numbers, empty where there is none, or an infinite one."""
+    return Computed(np.full(count, np.nan) if found is None else found, lambda value: value if isfinite(value) else "")

@@ -9,8 +9,8 @@ from matplotlib.path import Path
 from scipy.spatial import cKDTree
 
 from superlevel.arrays import Array, Indices, Mask
+from superlevel.grids import distinct, even_steps
 
-ALIKE = 3.0  # extents whose ratio is at most this are drawn to one scale
 RAYS = 24  # corners of the cell of a scattered point
 PART = 0.93  # of the cell of a scattered point that is filled, so that it is seen as one
 NEIGHBOURS = 20  # points that a scattered cell is bounded by
@@ -35,6 +35,11 @@ class Grid:
 
     first: Ticks
     second: Ticks
+
+    @property
+    def box(self) -> Array:
+        """(2, 2) the lowest and the highest corner."""
+        return np.stack([[each.sides[0, 0], each.sides[-1, 1]] for each in (self.first, self.second)], axis=1)
 
     @property
     def cells(self) -> Array:
@@ -65,74 +70,28 @@ class Grid:
         return np.concatenate([upright, level]).reshape(-1, 2, 2)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Plane:
-    """Where the cells of points with two coordinates are."""
-
-    grid: Grid | None
-    """None for scattered points."""
-    cells: Array
-    """(n, c, 2) corners."""
-    alike: bool
-    """Whether both coordinates have one scale."""
-    tallness: float
-    """Height of the plot over its width."""
-    stretch: float = 1.0
-    """How much longer a unit of the second coordinate is than one of the first, where both have one scale."""
-
-    @property
-    def limits(self) -> Array:
-        """(2, 2) where each axis begins and ends."""
-        low, high = self.cells.min(axis=(0, 1)), self.cells.max(axis=(0, 1))
-        return np.stack([low - 0.01 * (high - low), high + 0.01 * (high - low)], axis=1)
-
-    def spacing(self, width: float) -> float:
-        """Of the points, in 1/72 inch, in a plot that is so many inches wide."""
-        return float(72 * width * (self.tallness / len(np.unique(self.cells, axis=0))) ** 0.5)
-
-
-def as_plane(points: Array, ground: tuple[float, float] | None = None) -> Plane:
-    """The cells of points (n, 2): those of the grid that they are on, or those around scattered points.
-
-    ``ground`` has the lengths of one unit of each coordinate, where these differ.
-    """
-    extent, stretch = np.ptp(points, axis=0), 1.0 if ground is None else ground[1] / ground[0]
-    apart = extent * [1.0, stretch]
-    alike = bool(apart.min() > 0 and apart.max() <= ALIKE * apart.min())
-    grid = as_grid(points)
-    cells = around(points, extent, alike) if grid is None else grid.cells
-    across, up = np.ptp(cells, axis=(0, 1)).tolist()
-    tallness = stretch * up / across if alike else 0.78 if extent[1] > 0 else 0.3
-    return Plane(grid=grid, cells=cells, alike=alike, tallness=tallness, stretch=stretch)
-
-
 def as_grid(points: Array) -> Grid | None:
     """The grid that the points are on, with or without holes; None for scattered points."""
     grid = Grid(first=ticks(points[:, 0]), second=ticks(points[:, 1]))
     nodes = grid.first.places.size * grid.second.places.size
-    filled = len(np.unique(grid.first.index * grid.second.places.size + grid.second.index))
     enough = 0.2 if grid.first.even and grid.second.even else 0.6  # any points are on some uneven grid
+    if len(points) < enough * nodes:
+        return None
+    filled = np.count_nonzero(np.bincount(grid.first.index * grid.second.places.size + grid.second.index))
     return grid if filled >= enough * nodes else None
 
 
 def ticks(values: Array) -> Ticks:
     """The values of one coordinate (n,), each once, and the sides of their cells."""
-    order = np.argsort(values, kind="stable")
-    new = np.diff(values[order]) > 1e-9 * np.ptp(values)
-    index = np.empty(values.size, dtype=np.int64)
-    index[order] = np.concatenate([[0], np.cumsum(new)])
-    places = values[order][np.concatenate([[True], new])]
+    places, index = distinct(values)
     if places.size == 1:
         half = max(0.5, 0.05 * abs(places[0]))
         return Ticks(places=places, index=index, sides=places[:, None] + [-half, half], even=True)
-    steps = np.diff(places)
-    multiples = np.rint(steps / steps.min())
-    # Coordinates that were rounded to a few digits are on an even grid, too.
-    if np.abs(steps / steps.min() - multiples).max() < 0.05 and multiples.sum() <= 4 * places.size:
-        places = np.linspace(places[0], places[-1], int(multiples.sum()) + 1)
+    steps = even_steps(places, slack=0.05)
+    if steps is not None and steps.count <= 4 * places.size:
+        places = np.linspace(places[0], places[-1], steps.count)
         half = 0.5 * (places[1] - places[0])
-        index = np.concatenate([[0], np.cumsum(multiples)]).astype(np.int64)[index]
-        return Ticks(places=places, index=index, sides=places[:, None] + [-half, half], even=True)
+        return Ticks(places=places, index=steps.at[index], sides=places[:, None] + [-half, half], even=True)
     middles = 0.5 * (places[1:] + places[:-1])
     ends = np.concatenate([[2 * places[0] - middles[0]], middles, [2 * places[-1] - middles[-1]]])
     return Ticks(places=places, index=index, sides=np.column_stack([ends[:-1], ends[1:]]), even=False)

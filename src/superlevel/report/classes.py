@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_hex, to_rgb
 
-from superlevel.arrays import Labels, Mask
+from superlevel.arrays import Indices, Labels, Mask
 from superlevel.goals import ABOVE, BELOW, UNDECIDED, classes
 from superlevel.report.campaign import Campaign
 
@@ -78,6 +78,11 @@ def of_labels(labels: Labels, groups: Sequence[str]) -> tuple[Class, ...]:
     ]
     unsure = Class(name="undecided", points=~sure, face=FACES[UNDECIDED], hatch=HATCHES[UNDECIDED])
     return (*found[:0:-1], unsure, found[0])
+
+
+def among(groups: Sequence[Class], chosen: Indices) -> tuple[Class, ...]:
+    """The classes of the chosen points (m,) only."""
+    return tuple(replace(group, points=group.points[chosen]) for group in groups)
 
 
 def _pale(colour: str) -> str:

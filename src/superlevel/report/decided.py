@@ -33,7 +33,7 @@ def draw_decided(stopping: Stopping) -> Figure:
     figure = Figure(figsize=(7.0, 2.5), layout="constrained")
     axes, n, bound = figure.subplots(), len(stopping.points), stopping.lower_bound
     least = [bound.samples] if bound is not None and not stopping.reason else []
-    when = np.unique([*stopping.decided[stopping.decided > 0], max(1, stopping.samples)])
+    when = np.unique(np.append(stopping.decided[stopping.decided > 0], max(1, stopping.samples)))
     # What was decided before the first measurement is there from the left side on, and the last step is seen.
     across = np.array([0.7 * min([when[0], *least]), *when, 1.1 * max([when[-1], *least])])
     *upper, unsure, lowest = of_labels(stopping.labels, stopping.groups)

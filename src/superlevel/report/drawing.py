@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, PathPatch
+from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
@@ -23,8 +23,10 @@ from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 from superlevel.arrays import Array, Indices
 from superlevel.numerals import written
 from superlevel.report.campaign import Campaign
-from superlevel.report.cells import Grid, Plane, as_plane, outline, rectangles, ticks
-from superlevel.report.classes import Class, drawn, shaded
+from superlevel.report.cells import rectangles, ticks
+from superlevel.report.classes import Class, among, drawn, shaded
+from superlevel.report.planes import Plane, as_plane
+from superlevel.report.surfaces import Surface, fill
 
 RANKED = 200  # points of a ranking: more would be thinner than a line
 MOST_NAMED = 30  # points of the next batch: the names of more would hide the map
@@ -58,12 +60,12 @@ def draw(campaign: Campaign) -> Figure:
 
 
 def _draw_map(campaign: Campaign) -> Figure:
-    plane = as_plane(campaign.positions, campaign.ground)
+    plane = as_plane(campaign.positions, campaign.ground, width=WIDTH)
     figure = Figure(figsize=(WIDTH + 2.5, WIDTH * plane.tallness + 0.9), layout="constrained")
-    axes = figure.subplots()
-    fill(axes, plane.cells, shaded(campaign))
-    handles = _label_handles(campaign)
-    crossed = () if plane.grid is None else _draw_levels(axes, plane.grid, campaign)
+    axes, groups = figure.subplots(), shaded(campaign)
+    seen = plane.surface.paint(axes, groups)
+    handles = _label_handles(groups, seen.hidden)
+    crossed = _draw_levels(axes, plane.surface, campaign)
     if crossed:
         which = f"level{'s' * (len(crossed) > 1)} {', '.join(_level(campaign, level) for level in crossed)}"
         handles.append(Line2D([], [], color="black", linewidth=1.1, label=f"mean at the {which}"))
@@ -76,6 +78,8 @@ def _draw_map(campaign: Campaign) -> Figure:
     name_axes(axes, *campaign.names)
     mark_axes((axes.xaxis, axes.yaxis), campaign)
     _finish(figure, campaign, handles)
+    if seen.note:
+        figure.supxlabel(as_line(seen.note, 76), fontsize=9, parse_math=False)
     if plane.alike:
         draw_scale(axes, plane, campaign)
         fit(figure, [axes], plane)
@@ -145,14 +149,15 @@ def fit(figure: Figure, panels: Sequence[Axes], plane: Plane, *, rows: int = 1) 
         axes.set_aspect(plane.stretch)
 
 
-def _draw_levels(axes: Axes, grid: Grid, campaign: Campaign) -> tuple[float, ...]:
+def _draw_levels(axes: Axes, surface: Surface, campaign: Campaign) -> tuple[float, ...]:
     """The levels at which there is a line where the mean is; matplotlib warns of one that is nowhere."""
-    mean, places = campaign.mean, (grid.first.places, grid.second.places)
-    if mean is None or min(each.size for each in places) < 2:
+    nodes = None if campaign.mean is None else surface.nodes(campaign.mean)
+    if nodes is None or min(nodes.values.shape) < 2:
         return ()
-    crossed = tuple(level for level in campaign.levels if (mean > level).any() and (mean < level).any())
+    low, high = nodes.values.min(), nodes.values.max()
+    crossed = tuple(level for level in campaign.levels if low < level < high)
     if crossed:
-        axes.contour(*places, grid.nodes(mean), crossed, colors="black", linewidths=1.1)
+        axes.contour(*nodes, crossed, colors="black", linewidths=1.1)
     return crossed
 
 
@@ -191,7 +196,7 @@ def _draw_along(
     figure = Figure(figsize=(WIDTH + 2.9, 4.8), layout="constrained")
     axes, strip = figure.subplots(2, 1, sharex=True, height_ratios=[1.0, 0.13])
     band = not ranked and len(chosen) > 1
-    handles = _label_handles(campaign) + _draw_known(axes, campaign, chosen, at, None if band else sides)
+    handles = _label_handles(shaded(campaign)) + _draw_known(axes, campaign, chosen, at, None if band else sides)
     places = np.full((len(campaign.points), 2), np.nan)
     places[chosen] = np.column_stack([at, campaign.averages[chosen]])
     handles += _draw_measured(axes, campaign, places, spacing=9.0)
@@ -200,7 +205,7 @@ def _draw_along(
         handles += draw_elsewhere(axes, campaign, there)
     places[chosen, 1] = 1.6
     handles += _draw_next(strip, campaign, places, marker="d")
-    fill(strip, rectangles(sides, np.tile([0.0, 0.9], (len(at), 1))), shaded(campaign), chosen)
+    fill(strip, rectangles(sides, np.tile([0.0, 0.9], (len(at), 1))), among(shaded(campaign), chosen))
     axes.set_xlim(sides.min(), sides.max())
     axes.tick_params(labelbottom=False)
     strip.set(ylim=(0.0, 2.2 if campaign.next.size else 0.9), yticks=[])
@@ -222,7 +227,7 @@ def _draw_known(axes: Axes, campaign: Campaign, chosen: Indices, at: Array, side
         if sides is None:
             lines.append(axes.fill_between(at, lower, upper, fc="0.91", ec="0.55", lw=0.8, label="interval"))
         else:
-            fill(axes, rectangles(sides, np.column_stack([lower, upper])), shaded(campaign), chosen)
+            fill(axes, rectangles(sides, np.column_stack([lower, upper])), among(shaded(campaign), chosen))
     if campaign.mean is not None:
         lines += axes.plot(at, campaign.mean[chosen], "-" if len(at) > 1 else "_", color="0.15", lw=1.3, label="mean")
     for level in campaign.levels:
@@ -286,19 +291,10 @@ def _draw_bars(campaign: Campaign) -> Figure:
 # --- what all of them have
 
 
-def fill(axes: Axes, cells: Array, groups: Sequence[Class], chosen: Indices | None = None) -> None:
-    """The cells (m, c, 2) of all or of the chosen points, those of one class as one patch."""
-    hatched = [group for group in groups if group.hatch]  # last: where points coincide, what is undecided is seen
-    for group in [*(group for group in reversed(groups) if not group.hatch), *hatched]:
-        corners = cells[group.points if chosen is None else group.points[chosen]]
-        if len(corners):
-            # limits are set by hand: matplotlib takes seconds to find those of thousands of cells
-            patch = PathPatch(outline(corners), label=group.name, zorder=1, in_layout=False, **group.look())
-            axes.add_artist(patch)
-
-
-def _label_handles(campaign: Campaign) -> list[Artist]:
-    return [Patch(label=f"{group.name} ({group.size:,})", **group.look(outlined=True)) for group in shaded(campaign)]
+def _label_handles(groups: Sequence[Class], hidden: Collection[str] = ()) -> list[Artist]:
+    """The classes with their sizes; those of which no point is drawn say so."""
+    labels = [f"{group.name} ({group.size:,}{', none drawn' * (group.name in hidden)})" for group in groups]
+    return [Patch(label=label, **group.look(outlined=True)) for label, group in zip(labels, groups, strict=True)]
 
 
 def _draw_measured(axes: Axes, campaign: Campaign, places: Array, *, spacing: float) -> list[Artist]:

@@ -102,12 +102,14 @@ def _cell(value: object) -> str:
 
 
 def picture(figure: Figure, *, alt: str, mark: str = "d") -> str:
-    """The figure within the page: drawn by the browser, or as an image where that is shorter.
+    """The figure within the page: drawn by the browser, or as an image where that is shorter, or where it has one.
 
     The parts of each have a mark of their own, because a page is to have no two of one name.
     """
-    vector, image = _svg(figure, alt, mark), _png(figure, alt)
-    return min(vector, image, key=len)
+    image = _png(figure, alt)
+    if any(axes.images for axes in figure.axes):
+        return image
+    return min(_svg(figure, alt, mark), image, key=len)
 
 
 def _png(figure: Figure, alt: str) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from superlevel.arrays import Indices
+from superlevel.formats import Cell
 from superlevel.outputs import GENERATOR
 from superlevel.report.audits import audit_section
-from superlevel.report.campaign import CHECK, REPEAT, UNDECIDED_CLASS, Campaign, Reason, headings, rows
+from superlevel.report.campaign import CHECK, REPEAT, UNDECIDED_CLASS, Campaign, Reason, headings, values
 from superlevel.report.classes import drawn
 from superlevel.report.decided import stopping_section
 from superlevel.report.drawing import draw
@@ -21,6 +22,8 @@ from superlevel.report.progress import progress_section
 from superlevel.report.reliability_diagram import reliability_section
 
 POINTS = 500  # lines of the table of points, at most
+FOLLOWING = 100  # of them for the next batch, at most
+DOUBTFUL = 200  # of them for doubtful points, at most
 SUGGESTED = 60  # lines of the next batch, at most
 SERVED = 3  # points that a reason names, at most
 
@@ -97,10 +100,6 @@ def page(campaign: Campaign, statement: Sequence[tuple[str, str, str]] = ()) -> 
 # --- words
 
 
-def _places(campaign: Campaign) -> Places:
-    return Places(points=campaign.points, coordinates=campaign.coordinates, ids=campaign.ids)
-
-
 def _counts(campaign: Campaign) -> str:
     samples, measured = int(campaign.counts.sum()), int((campaign.counts > 0).sum())
     classes = ", ".join(f"{group.size:,} {group.name}" for group in drawn(campaign))
@@ -135,7 +134,7 @@ def _suggested(campaign: Campaign) -> str:
     """The open tickets, first those that have a reason."""
     if campaign.next.size == 0:
         return "<p>No ticket is open.</p>"
-    places, without = _places(campaign), Counter(campaign.next.tolist())
+    places, without = campaign.places, Counter(campaign.next.tolist())
     without.subtract(reason.point for reason in campaign.reasons)
     lines = [(Numeral(reason.ticket), reason.point, _why(places, reason)) for reason in campaign.reasons]
     lines += [
@@ -168,27 +167,41 @@ def _share(share: float) -> str:
 
 
 def _points(campaign: Campaign) -> str:
-    places, lines, columns = _places(campaign), rows(campaign), (*campaign.columns, "decided")
-    when = [-1] * len(lines) if campaign.stopping is None else campaign.stopping.decided.tolist()
-    lines = [line | {"decided": None if then < 0 else then} for line, then in zip(lines, when, strict=True)]
-    names = [name for name in columns if any(line[name] is not None for line in lines)]
-    shown = _listed(campaign)
-    note = ""
-    if len(shown) < len(lines):
-        left = f"{len(lines) - len(shown):,} more points are left out"
-        note = f"{len(shown):,} points, undecided ones first, then those with most measurements; {left}. "
-    if len(campaign.names) > places.count:
-        note += f"Coordinates after the first {SHOWN} are left out. " if places.count else "Coordinates are left out. "
-    note = f"<p>{note}<code>export</code> has all.</p>\n" if note else ""
+    """A table of some points: of very many, those that somebody reads."""
+    columns = {name: cells for name, cells in _columns(campaign).items() if any(cell != "" for cell in cells)}
     faces = {group.name: group.face for group in drawn(campaign)}
-    for line in lines:
-        line["label"] = Label(line["label"], faces[str(line["label"])])
-    called = [campaign.ids[at] if campaign.ids else at for at in range(len(lines))]
-    cells = [
-        [called[at], *map(Numeral, places.numbers(at)), *(lines[at][name] for name in names)] for at in shown.tolist()
+    shown, note = _listed(campaign)
+    called = campaign.ids or range(len(campaign.points))
+    lines = [
+        [called[at], *map(Numeral, campaign.places.numbers(at)), *(_shown(columns[name][at]) for name in columns)]
+        for at in shown.tolist()
     ]
-    first = campaign.id_name if campaign.ids else "point"
-    return note + table((first, *headings(campaign.names, columns)[: places.count], *names), cells)
+    label = 1 + campaign.places.count
+    for line in lines:
+        line[label] = Label(line[label], faces[str(line[label])])
+    names = (campaign.id_name if campaign.ids else "point", *_headings(campaign), *columns)
+    return _left_out(campaign, note) + table(names, lines)
+
+
+def _columns(campaign: Campaign) -> dict[str, Sequence[Cell]]:
+    """What the table may have of each point, by the names of the columns."""
+    stopping = campaign.stopping
+    return values(campaign) | ({} if stopping is None else {"decided": stopping.when})
+
+
+def _headings(campaign: Campaign) -> tuple[str, ...]:
+    return headings(campaign.names, (*campaign.columns, "decided"))[: campaign.places.count]
+
+
+def _shown(cell: Cell) -> object:
+    return None if cell == "" else cell
+
+
+def _left_out(campaign: Campaign, note: str) -> str:
+    """Which points and coordinates the table does not have, and where they are."""
+    if len(campaign.names) > campaign.places.count:
+        note += f"Coordinates{f' after the first {SHOWN}' * (campaign.places.count > 0)} are left out. "
+    return f"<p>{note}<code>export</code> has all.</p>\n" if note else ""
 
 
 def _elsewhere(campaign: Campaign) -> str:
@@ -204,8 +217,23 @@ def _elsewhere(campaign: Campaign) -> str:
     return section("Measured elsewhere", listed + (f"<p>{left:,} more places are left out.</p>" if left > 0 else ""))
 
 
-def _listed(campaign: Campaign) -> Indices:
-    """The points that the table has, in its order."""
-    if len(campaign.points) <= POINTS:
-        return np.arange(len(campaign.points))
-    return np.lexsort([-campaign.counts, campaign.classes != UNDECIDED_CLASS])[:POINTS]
+def _listed(campaign: Campaign) -> tuple[Indices, str]:
+    """The points that the table has, in its order, and a sentence where these are not all."""
+    n = len(campaign.points)
+    if n <= POINTS:
+        return np.arange(n), ""
+    which, doubtful = _doubtful(campaign)
+    measured = np.flatnonzero(campaign.counts)
+    measured = measured[np.argsort(-campaign.counts[measured], kind="stable")][:POINTS]
+    listed = np.concatenate([np.unique(campaign.next)[:FOLLOWING], doubtful[:DOUBTFUL], measured, doubtful])
+    _, first = np.unique(listed, return_index=True)
+    shown = listed[np.sort(first)][:POINTS]
+    told = f"{len(shown):,} points: those of the next batch, {which} and those with most measurements"
+    return shown, f"{told}; {several(n - len(shown), 'more point')} are left out. "
+
+
+def _doubtful(campaign: Campaign) -> tuple[str, Indices]:
+    """What doubtful points are called, and the first of them: without a model these are the undecided ones."""
+    if campaign.doubtful is None:
+        return "undecided ones", np.flatnonzero(campaign.classes == UNDECIDED_CLASS)[:POINTS]
+    return "the most doubtful ones", np.argsort(-campaign.doubtful, kind="stable")[:POINTS]

@@ -9,7 +9,7 @@ from math import ceil, log10
 
 import numpy as np
 
-from superlevel.arrays import Array
+from superlevel.arrays import Array, Indices
 from superlevel.coordinates import Coordinates
 from superlevel.scales import Cell
 
@@ -52,23 +52,30 @@ class Places:
         return f"({', '.join([*words[:SHOWN], *['…'] * (len(self.coordinates.names) > SHOWN)])})"
 
     @cached_property
-    def _shown(self) -> Array:
-        return self.points[:, :SHOWN]
-
-    @cached_property
     def _digits(self) -> list[tuple[bool, int]]:
         """For each coordinate, whether it is written without an exponent, and how many decimals or digits it has.
 
         Four digits of the extent at first. As long as two points that differ look the same, one more.
         """
-        shown = self._shown
-        different = len(np.unique(shown, axis=0))
+        found = [np.unique(column, return_inverse=True) for column in self.points[:, :SHOWN].T]
+        different = _different([positions for _, positions in found])
         for more in range(EXACT):
-            digits = [_needed(column, more) for column in shown.T]
-            rounded = np.column_stack([_rounded(column, d) for column, d in zip(shown.T, digits, strict=True)])
-            if len(np.unique(rounded, axis=0)) == different:
+            digits = [_needed(values, more) for values, _ in found]
+            rounded = [_rounded(values, each) for (values, _), each in zip(found, digits, strict=True)]
+            alike = [np.unique(values, return_inverse=True)[1] for values in rounded]
+            if all(same.max() + 1 == same.size for same in alike):  # each value looks different
                 return digits
-        return [(False, EXACT)] * shown.shape[1]
+            if _different([same[at] for same, (_, at) in zip(alike, found, strict=True)]) == different:
+                return digits
+        return [(False, EXACT)] * len(found)
+
+
+def _different(columns: Sequence[Indices]) -> int:
+    """How many rows differ, by the position (n,) of each value among those of its column."""
+    found, *others = columns
+    for column in others:
+        found = np.unique(found * (int(column.max()) + 1) + column, return_inverse=True)[1]
+    return int(found.max()) + 1
 
 
 def _needed(column: Array, more: int) -> tuple[bool, int]:

@@ -11,23 +11,22 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.collections import LineCollection, PolyCollection, QuadMesh
-from matplotlib.colors import LinearSegmentedColormap, Normalize, to_hex
+from matplotlib.collections import QuadMesh
 from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, PathPatch
+from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MultipleLocator, PercentFormatter
 from matplotlib.tri import Triangulation
 
 from superlevel.arrays import Array, Indices, Labels, Mask
 from superlevel.errors import InputError
-from superlevel.goals import ABOVE, BELOW
+from superlevel.goals import ABOVE
 from superlevel.goals.explicit import in_words
 from superlevel.report.campaign import WORDS, Campaign
-from superlevel.report.cells import Grid, Plane, as_plane, outline, rectangles, ticks
-from superlevel.report.classes import of_labels
+from superlevel.report.cells import rectangles, ticks
+from superlevel.report.classes import among, of_labels
 from superlevel.report.drawing import (
     DOT,
     MEASURED,
@@ -37,29 +36,24 @@ from superlevel.report.drawing import (
     as_line,
     as_mark,
     draw_elsewhere,
-    fill,
     fit,
     frame_map,
     mark_axes,
     name_axes,
 )
 from superlevel.report.markup import picture, text
+from superlevel.report.planes import Plane, as_plane
+from superlevel.report.shading import DARK, EDGES, HOLES, SHADES
+from superlevel.report.surfaces import UNIT, Surface, fill
 
 ACROSS = 3  # maps beside each other, at most
 WIDTHS = {1: WIDTH, 2: 3.7, 3: 2.9}  # of a map, in inches, by how many are beside each other
 HEIGHTS = {1: 3.2, 2: 2.3}  # of a curve, in inches, by how many there are; of more it is that of two
 LONGEST = 3.0  # sides of triangles, over their median, across which the line of scattered points is drawn
 
-# Shades are neither of the colours of labels, and their lightness falls evenly: they can be read in grey.
-# There is one for each per cent.
-DARKER = ["#ffffff", "#bdb0da", "#7f68b0", "#472c7e", "#1d0d42"]
-SHADES = LinearSegmentedColormap.from_list("probability", DARKER, N=101)
-DARK = to_hex(SHADES(0.8))
-EDGES = {ABOVE: "#f29a2e", BELOW: "#2f78b5"}
 LINE: dict[str, Any] = {"colors": "black", "linewidths": 1.3}
 HALO = [withStroke(linewidth=3.0, foreground="white")]
 RULE: dict[str, Any] = {"color": "black", "linewidth": 1.1, "linestyle": (0, (5, 2))}
-HOLES: dict[str, Any] = {"facecolor": "white", "edgecolor": "0.7", "hatch": "....", "linewidth": 0.0}
 STRIP = (-0.17, -0.09)  # where labels are below a curve
 TICK = -0.045  # where measured points are
 
@@ -117,10 +111,10 @@ def draw_probabilities(campaign: Campaign) -> Figure:
 
 
 def _draw_maps(campaign: Campaign, panels: Sequence[_Panel]) -> Figure:
-    plane = as_plane(campaign.positions, campaign.ground)
     rows = math.ceil(len(panels) / ACROSS)
     columns = math.ceil(len(panels) / rows)
     width = WIDTHS[columns]
+    plane = as_plane(campaign.positions, campaign.ground, width=width)
     height = rows * width * plane.tallness
     figure = Figure(figsize=(columns * width + 1.9, height + 0.6 * rows + 1.0), layout="constrained")
     every = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
@@ -128,9 +122,10 @@ def _draw_maps(campaign: Campaign, panels: Sequence[_Panel]) -> Figure:
         spare.remove()
     maps = list(every.flat[: len(panels)])
     dot = float(np.clip((0.3 * plane.spacing(width)) ** 2, 3.0, 9.0))
-    crossed = False
+    crossed, note = False, ""
     for at, (axes, panel) in enumerate(zip(maps, panels, strict=True)):
-        crossed |= _draw_map(axes, plane, panel, campaign, dot=dot)
+        note = plane.surface.shade(axes, panel.chances, panel.labels)
+        crossed |= _draw_over(axes, plane, panel, campaign, dot=dot)
         frame_map(axes, plane, campaign.positions)
         lowest = at + columns >= len(panels)
         names = (campaign.names[0] if lowest else "", campaign.names[1] if at % columns == 0 else "")
@@ -139,7 +134,7 @@ def _draw_maps(campaign: Campaign, panels: Sequence[_Panel]) -> Figure:
         axes.tick_params(labelbottom=lowest)
         if len(panels) > 1:
             axes.set_title(f"above {panel.level}", fontsize=10.5)
-    bar = figure.colorbar(ScalarMappable(Normalize(0.0, 1.0), SHADES), ax=maps, aspect=28, pad=0.02)
+    bar = figure.colorbar(ScalarMappable(UNIT, SHADES), ax=maps, aspect=28, pad=0.02)
     for mesh in bar.ax.findobj(QuadMesh):
         mesh.set(rasterized=False, edgecolor="face")  # drawn like all else: an SVG would hold it as an image
     bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
@@ -149,63 +144,35 @@ def _draw_maps(campaign: Campaign, panels: Sequence[_Panel]) -> Figure:
     bar.set_label(as_line(above, _letters(height)))
     bar.ax.axhline(0.5, color="black", linewidth=1.3)
     handles = _map_handles(campaign, panels, plane, crossed=crossed)
-    _finish(figure, campaign, panels, handles, columns=2 if columns == 1 else 4)
+    _finish(figure, campaign, panels, handles, columns=2 if columns == 1 else 4, note=note)
     if plane.alike:
         fit(figure, maps, plane, rows=rows)
     return figure
 
 
-def _draw_map(axes: Axes, plane: Plane, panel: _Panel, campaign: Campaign, *, dot: float) -> bool:
-    """Shades, what is declared, the measured points and the line of 50 %; whether there is one."""
-    grid, dense = plane.grid, plane.grid is not None
-    edges, widths = ("face", [0.3]) if dense else _edges(panel)  # of its own shade: then no seams show
-    shades = PolyCollection(
-        list(plane.cells), array=panel.chances, cmap=SHADES, norm=Normalize(0.0, 1.0), edgecolors=edges, zorder=1
-    )
-    shades.set(label="probability", linewidths=widths, in_layout=False)
-    axes.add_collection(shades, autolim=False)
-    if grid is not None:
-        _draw_borders(axes, grid, panel)
+def _draw_over(axes: Axes, plane: Plane, panel: _Panel, campaign: Campaign, *, dot: float) -> bool:
+    """The measured points and the line of 50 %; whether there is one."""
     measured = campaign.positions[campaign.counts > 0]
     if len(measured):
         first, second = measured.T
         axes.scatter(first, second, dot, MEASURED, label="measured", **DOT)
     draw_elsewhere(axes, campaign, campaign.beside)
-    return _draw_half(axes, grid, panel.chances, campaign.positions)
+    return _draw_half(axes, plane.surface, panel.chances, campaign.positions)
 
 
-def _edges(panel: _Panel) -> tuple[list[str], list[float]]:
-    """(n,) colours and widths of the lines around the cells of scattered points: wide where they are declared."""
-    labels = panel.labels.tolist()
-    return [EDGES.get(label, "0.6") for label in labels], [1.3 if label in EDGES else 0.4 for label in labels]
-
-
-def _draw_borders(axes: Axes, grid: Grid, panel: _Panel) -> None:
-    """A line just inside of the cells that are declared, and dots where there is no point."""
-    for label, color in EDGES.items():
-        chosen = panel.declared(label)
-        if chosen.any():
-            lines = LineCollection(list(grid.border(chosen)), colors=color, linewidths=3.6, capstyle="projecting")
-            lines.set(label=f"declared {WORDS[label]}", in_layout=False, zorder=2)
-            axes.add_collection(lines, autolim=False)
-            lines.set_clip_path(outline(grid.cells[chosen]), axes.transData)  # half of its width is inside
-    if len(grid.holes):
-        axes.add_artist(PathPatch(outline(grid.holes), label="no point", zorder=1, in_layout=False, **HOLES))
-
-
-def _draw_half(axes: Axes, grid: Grid | None, chances: Array, points: Array) -> bool:
+def _draw_half(axes: Axes, surface: Surface, chances: Array, points: Array) -> bool:
     """The line where the probability is 50 %; False if there is none, of which matplotlib would warn."""
     found: ContourSet
-    if grid is None:
+    nodes = surface.nodes(chances)
+    if nodes is None:
         mesh = _triangles(points)
         if mesh is None or not _crosses(chances[mesh.points]):
             return False
         found = axes.tricontour(mesh.triangles, chances[mesh.points], [0.5], **LINE)
     else:
-        nodes = grid.nodes(chances)
-        if min(nodes.shape) < 2 or not _crosses(nodes):
+        if min(nodes.values.shape) < 2 or not _crosses(nodes.values):
             return False
-        found = axes.contour(grid.first.places, grid.second.places, nodes, [0.5], **LINE)
+        found = axes.contour(*nodes, [0.5], **LINE)
     found.set(path_effects=HALO, zorder=2.5, label="50 %")
     return True
 
@@ -250,7 +217,7 @@ def _map_handles(campaign: Campaign, panels: Sequence[_Panel], plane: Plane, *, 
         handles.append(as_mark("o", 9.0, MEASURED, DOT, label="measured"))
     if campaign.elsewhere is not None:
         handles.append(as_mark("s", 14.0, "none", SQUARE, label="measured elsewhere"))
-    if plane.grid is not None and len(plane.grid.holes):
+    if plane.surface.holes:
         handles.append(Patch(label="no point", **(HOLES | {"linewidth": 0.6})))
     return handles
 
@@ -286,7 +253,11 @@ def _draw_curve(axes: Axes, panel: _Panel, campaign: Campaign) -> str:
     axes.axhline(0.5, zorder=2, label="50 %", **RULE)
     measured = at[campaign.counts[chosen] > 0]
     axes.vlines(measured, TICK - 0.025, TICK + 0.025, color=MEASURED, linewidth=0.9, label="measured")
-    fill(axes, rectangles(sides, np.tile(STRIP, (len(at), 1))), of_labels(panel.labels, ("below", "above")), chosen)
+    fill(
+        axes,
+        rectangles(sides, np.tile(STRIP, (len(at), 1))),
+        among(of_labels(panel.labels, ("below", "above")), chosen),
+    )
     axes.set(xlim=(sides.min(), sides.max()), ylim=(STRIP[0], 1.03))
     axes.yaxis.set_major_locator(MultipleLocator(0.25))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
@@ -330,9 +301,16 @@ def _asked(panels: Sequence[_Panel]) -> str:
 
 
 def _finish(
-    figure: Figure, campaign: Campaign, panels: Sequence[_Panel], handles: Sequence[Artist], *, columns: int
+    figure: Figure,
+    campaign: Campaign,
+    panels: Sequence[_Panel],
+    handles: Sequence[Artist],
+    *,
+    columns: int,
+    note: str = "",
 ) -> None:
-    """Title and legend, both outside of the data."""
+    """Title, note and legend, all outside of the data."""
     figure.suptitle(as_line(f"{campaign.name}: {_asked(panels)}", 60), fontsize=11.5, parse_math=False)
-    if handles:
-        figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=9, frameon=False)
+    if handles or note:
+        look: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "frameon": False, "fontsize": 9}
+        figure.legend(handles=handles, title=as_line(note, 80) or None, title_fontsize=9, **look)

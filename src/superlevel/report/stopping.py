@@ -24,10 +24,10 @@ from superlevel.bounds.setting import needed
 from superlevel.coordinates import Coordinates
 from superlevel.errors import InputError
 from superlevel.files import replacing
-from superlevel.formats import Table
+from superlevel.formats import Computed, Table
 from superlevel.goals import classes, decided, summary
 from superlevel.problem import Problem
-from superlevel.report.campaign import headings, id_names, numbers, table_by_names, with_ids
+from superlevel.report.campaign import numbers, where
 from superlevel.scales import Scale
 from superlevel.simulation import Run
 
@@ -138,21 +138,22 @@ class Stopping:
 
     def table(self) -> list[dict[str, object]]:
         """A line for every point: coordinates by name, then ``COLUMNS``; None where there is nothing to say."""
-        n, names = len(self.points), headings(id_names(self), COLUMNS)
-        told = (
-            self._words(),
-            (None if when < 0 else when for when in self.decided.tolist()),
-            *(numbers(values, n) for values in (self.estimate, self.lower, self.upper)),
-            [None] * n if self.sources is None else self.sources,
-        )
+        table = self.as_table()
         return [
-            dict(zip(names, point, strict=True)) | dict(zip(COLUMNS, rest, strict=True))
-            for point, *rest in zip(with_ids(self), *told, strict=True)
+            {name: None if cell == "" else cell for name, cell in zip(table.header, row, strict=True)}
+            for row in table.rows()
         ]
 
     def as_table(self) -> Table:
-        """The lines of `table` as a table that can be written."""
-        return table_by_names((*headings(id_names(self), COLUMNS), *COLUMNS), self.table())
+        """The same as a table that can be written. Cells are made when they are read."""
+        n = len(self.points)
+        told = (
+            Computed(self._class, [*self.groups, UNSURE].__getitem__),
+            self.when,
+            *(numbers(values, n) for values in (self.estimate, self.lower, self.upper)),
+            self.sources or Computed(np.zeros(n), lambda _: ""),
+        )
+        return formats.with_columns(where(self, COLUMNS) | dict(zip(COLUMNS, told, strict=True)))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The lines of `table` as a file in the format of its ending, whole or not at all."""
@@ -186,11 +187,16 @@ class Stopping:
         needs = needed(self.problem.goal, self.estimate, self.problem.tolerance)
         return int((self.counted & ~needs).sum())
 
-    def _words(self) -> list[str]:
-        """(n,) the name of the class of every point."""
-        groups = self.groups
-        lowest, highest = (ends.tolist() for ends in classes(self.labels))
-        return [groups[low] if low == high else UNSURE for low, high in zip(lowest, highest, strict=True)]
+    @property
+    def when(self) -> Computed:
+        """The cells (n,) of `decided`, empty where a point is undecided."""
+        return Computed(self.decided, lambda samples: "" if samples < 0 else samples)
+
+    @property
+    def _class(self) -> Labels:
+        """(n,) the class of every point, -1 where it is undecided."""
+        lowest, highest = classes(self.labels)
+        return np.where(lowest == highest, lowest, -1).astype(np.int8)
 
     @property
     def _summary(self) -> str:

@@ -14,8 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from superlevel.formats import Computed, Table
+
 if TYPE_CHECKING:
-    from superlevel.formats import Table
     from superlevel.study.ledger import Ledger
 
 COLUMN = "log head"
@@ -64,8 +67,8 @@ def headed(table: Table, ledger: Ledger) -> Table:
     """The table with a column more, whose first cell has the head."""
     if COLUMN in table.header:
         return table
-    cells = [f"head {ledger.length} {ledger.head}", *[""] * len(table)]
-    return table.with_column(COLUMN, cells[: len(table)])
+    head = f"head {ledger.length} {ledger.head}"
+    return table.with_column(COLUMN, Computed(np.arange(len(table)), lambda row: "" if row else head))
 
 
 def heads_in(text: str) -> list[Head]:

@@ -123,16 +123,14 @@ def _served(known: Knowledge, points: Indices) -> Iterator[tuple[tuple[int, floa
 def _most(shares: Array, points: Indices, still: Mask) -> tuple[tuple[int, float], ...]:
     """The undecided ones of some points (m,) with the largest shares (m,)."""
     left = np.where(still[points], shares, -1.0)
-    return tuple((int(points[k]), float(left[k])) for k in _largest(left, SERVED) if left[k] > 0)
+    return tuple((int(points[k]), float(left[k])) for k in largest(left, SERVED) if left[k] > 0)
 
 
-def _largest(values: Array, count: int) -> Indices:
-    """The positions of the largest values (n,), the largest first; of equal ones the first come first."""
-    if len(values) <= count:
-        return np.argsort(-values, kind="stable")
-    least = np.partition(values, len(values) - count)[-count]
-    chosen = np.flatnonzero(values >= least)
-    return chosen[np.argsort(-values[chosen], kind="stable")[:count]]
+def largest(values: Array, count: int) -> Indices:
+    """The positions of so many of the largest values (n,), in descending order, the first of equal ones first."""
+    least = np.partition(values, -min(count, values.size))[-min(count, values.size)]
+    some = np.flatnonzero(values >= least)
+    return np.asarray(some[np.argsort(-values[some], kind="stable")[:count]])
 
 
 def _facts(known: Knowledge) -> tuple[tuple[str, str], ...]:
