@@ -63,7 +63,7 @@ def test_a_confidence_without_a_model_of_f_is_a_sentence() -> None:
 
 
 def falling(wrong: float = 100.0, parts: tuple[float, ...] = (1.0, 0.5, 0.4, 0.3, 0.25)) -> Outlook:
-    return Outlook(wrong=wrong, samples=50, parts=np.array(parts))
+    return Outlook(wrong=wrong, sharp=0.7 * wrong, samples=50, parts=np.array(parts))
 
 
 def test_beyond_what_is_followed_the_curve_is_a_power_of_the_measurements() -> None:
