@@ -15,8 +15,8 @@ The places of the further measurements are chosen greedily, by the weights of th
 and the points whose labels are counted are two samples of the domain, drawn apart: then a counted point is measured
 itself as often as any other. Beyond `COUNTED` further measurements the curve goes on as a power of their number.
 
-The widths of an estimated model are estimated, too, from few comparisons at first. So its probabilities are Student's t,
-and labels are doubtful of which a normal deviate is sure. The caution
+The widths of an estimated model are estimated, too, and from few comparisons at first. So its probabilities are those
+of Student's t, and labels are doubtful of which a normal deviate is sure. The caution
 
     g = log((wrong + 1/2) / (sharp + 1/2)),        sharp = sum_x Phi(-a(x)),
 
@@ -25,8 +25,8 @@ of the caution is about g N / (N + m), and the expected number is smaller by the
 
 In simulated campaigns what really happened differed more where the caution is large, further ahead, and for few labels:
 
-    log (really + 1/2) - log (expected + 1/2)  is in  SHIFT + [LOW, HIGH] d  in 90 % of campaigns,
-    d  =  SPREAD + DOUBTED g + AHEAD log(1 + m / N) + FEW (expected + 1/2)^-1/2.
+    log (really + 1/2) - log (expected + 1/2)  is in  SHIFT min(1, g / SURE) + [LOW, HIGH] d  in 90 % of campaigns,
+    d  =  SPREAD + DOUBTED g + AHEAD log(1 + m / N)^2 + FEW (expected + 1/2)^-1/2.
 
 docs/estimates.md says how the constants were found, and how often the interval held in other campaigns.
 """
@@ -55,9 +55,9 @@ FARTHEST = 2000  # further measurements up to which the curve is continued
 SAMPLING = 7  # sets the samples' random numbers apart from those of rules and measurements
 
 RATE = 0.01  # of wrong labels that is wanted, if nobody says another
-SHIFT = -0.18  # the logarithm of what really happened over what was expected, in the middle,
-SPREAD, DOUBTED, AHEAD, FEW = 0.17, 0.5, 0.11, 0.28  # its deviation d,
-LOW, HIGH = -2.32, 1.8  # and the ends of the interval, in deviations
+SHIFT, SURE = -0.23, 0.05  # the logarithm of what really happened over what was expected, in the middle,
+SPREAD, DOUBTED, AHEAD, FEW = 0.16, 0.5, 0.1, 0.5  # its deviation d,
+LOW, HIGH = -1.9, 1.65  # and the ends of the interval, in deviations
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,8 +97,9 @@ class Outlook:
     def interval(self, more: int) -> tuple[float, float]:
         """Where the number of wrong labels after m further measurements will be, with a probability of 90 %."""
         middle = self.expected(more) + 0.5
-        deviation = SPREAD + DOUBTED * self.caution + AHEAD * math.log1p(more / self.samples) + FEW / math.sqrt(middle)
-        low, high = (middle * math.exp(SHIFT + end * deviation) - 0.5 for end in (LOW, HIGH))
+        ahead, shift = math.log1p(more / self.samples) ** 2, SHIFT * min(1.0, self.caution / SURE)
+        deviation = SPREAD + DOUBTED * self.caution + AHEAD * ahead + FEW / math.sqrt(middle)
+        low, high = (middle * math.exp(shift + end * deviation) - 0.5 for end in (LOW, HIGH))
         return max(0.0, low), high
 
     def until(self, wrong: float) -> tuple[int | None, int | None, int | None]:

@@ -76,7 +76,9 @@ class Outlook(BaseModel):
             return f"{self.earliest:,} to {self.latest:,} more measurements"
         if self.earliest:
             return f"at least {self.earliest:,} more measurements"
-        return "perhaps reached" if self.latest is None else f"at most {self.latest:,} more measurements, perhaps none"
+        if self.latest is not None:
+            return f"at most {self.latest:,} more measurements, perhaps none"
+        return "not known yet: it may be reached, or take very many measurements"
 
 
 def _rounded(number: float) -> str:
