@@ -62,8 +62,9 @@ def test_a_confidence_without_a_model_of_f_is_a_sentence() -> None:
         outlook(method, method.init(), 1.0)
 
 
-def falling(wrong: float = 100.0, parts: tuple[float, ...] = (1.0, 0.5, 0.4, 0.3, 0.25)) -> Outlook:
-    return Outlook(wrong=wrong, samples=50, parts=np.array(parts))
+def falling(wrong: float = 100.0, parts: tuple[float, ...] = (1.0, 0.5, 0.4, 0.3, 0.25), part: float = 1.0) -> Outlook:
+    """``part`` of the wrong labels are expected if the widths are right."""
+    return Outlook(wrong=wrong, sharp=part * wrong, samples=50, parts=np.array(parts))
 
 
 def test_beyond_what_is_followed_the_curve_is_a_power_of_the_measurements() -> None:
@@ -75,11 +76,44 @@ def test_beyond_what_is_followed_the_curve_is_a_power_of_the_measurements() -> N
     assert falling(parts=(1.0, 0.0, 0.0)).expected(500) == 0.0
 
 
-@given(st.integers(0, FARTHEST), st.floats(0.0, 1e4))
-def test_an_interval_is_around_a_number_that_is_not_negative(more: int, wrong: float) -> None:
-    low, high = falling(wrong).interval(more)
+@given(st.integers(0, FARTHEST), st.floats(0.0, 1e4), st.floats(0.2, 1.0))
+def test_an_interval_is_around_a_number_that_is_not_negative(more: int, wrong: float, part: float) -> None:
+    found = falling(wrong, part=part)
+    low, high = found.interval(more)
     assert 0.0 <= low <= high
-    assert low <= falling(wrong).expected(more) <= high
+    assert low <= found.expected(more) <= high
+
+
+def test_an_estimated_model_is_surer_of_itself_later_and_its_interval_narrower() -> None:
+    """The caution that few comparisons ask for is gone after very many: then the model says what sharp widths say."""
+    found = falling(part=0.7)
+    assert found.caution == pytest.approx(np.log(100.5 / 70.5))
+    sharp = Outlook(wrong=70.0, sharp=70.0, samples=50, parts=found.parts)
+    assert found.expected(0) == 100.0
+    assert found.expected(100_000) == pytest.approx(sharp.expected(100_000), rel=0.01)
+    assert sharp.caution == 0.0
+    widths = [np.log((high + 0.5) / (low + 0.5)) for low, high in (found.interval(0), sharp.interval(0))]
+    assert widths[0] > widths[1]
+    few, many = (Outlook(wrong=w, sharp=w, samples=50, parts=found.parts).interval(0) for w in (3.0, 3000.0))
+    assert np.log((few[1] + 0.5) / (few[0] + 0.5)) > np.log(many[1] / many[0])
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_a_given_kernel_needs_no_caution_and_an_estimated_one_does(fitted: bool) -> None:
+    places, fit = np.random.default_rng(0).random((60, 2)), ("kernel", "noise", "mean")
+    given = {"fit": fit} if fitted else {"noise": 0.1}
+    problem = sl.Problem(sl.Domain(places, None if fitted else RBF(0.3)), goal=sl.Threshold(0.5), **given)
+    method = sl.methods.make("melk", problem)
+    values = np.sin(5 * places[:, 0]) * places[:, 1] + 0.1 * np.random.default_rng(1).standard_normal(60)
+    state, _ = method.observe(method.init(), np.arange(0, 60, 2), values[::2])
+    above = state.belief.probability(0.5)
+    assert above is not None
+    wrong = float(np.minimum(above, 1 - above).sum())
+    found = outlook(method, state, wrong)
+    if fitted:
+        assert found.caution > 0.05
+    else:
+        assert found.sharp == pytest.approx(wrong, rel=1e-6)
 
 
 def test_the_rate_is_reached_where_the_curve_is_below_it_and_the_interval_is_around_that() -> None:

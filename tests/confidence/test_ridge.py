@@ -15,7 +15,8 @@ from sklearn.gaussian_process.kernels import RBF
 import superlevel as sl
 from superlevel.arrays import Array, Indices
 from superlevel.confidence.ellipsoids import GAMMAS, spectrum
-from superlevel.confidence.ridge import RidgeBelief, Setting
+from superlevel.confidence.ridge import RidgeBelief
+from superlevel.confidence.ridge_setting import Setting
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
 from superlevel.findings import Verdict
 from superlevel.goals import ABOVE, BELOW, Bounds

@@ -12,7 +12,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Matern
 
 import superlevel as sl
 from superlevel.arrays import Array
-from superlevel.confidence.ridge import BUDGET, RidgeBelief, Setting
+from superlevel.confidence.ridge import BUDGET, RidgeBelief
+from superlevel.confidence.ridge_setting import Setting
 from superlevel.confidence.unit_features import FEATURES
 from superlevel.errors import InputError
 from superlevel.methods.loop import Method

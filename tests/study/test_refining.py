@@ -131,6 +131,7 @@ def test_an_entry_without_targets_adds_no_points() -> None:
         (lambda: _unmeasured().refine(5), "without an estimate yet"),
         (lambda: _discrete().refine(5), "every place of its box"),
         (lambda: _unequal().refine(5), "give one number for all points"),
+        (lambda: _guaranteed((0.5, 0.5)).refine(5), "its martingales are of the points that they began with"),
     ],
 )
 def test_a_study_that_cannot_be_refined_gets_a_sentence(make: Any, sentence: str) -> None:
@@ -142,6 +143,20 @@ def _measured(domain: sl.Domain, noise: Any = 0.1) -> sl.Study:
     study = sl.Study.create("memory:", "s", sl.Problem(domain, goal=sl.Threshold(0.5), noise=noise), batch=2)
     study.tell(study.ask().measured([0.2, 0.9]))
     return study
+
+
+def _guaranteed(shares: tuple[float, float]) -> sl.Study:
+    domain = sl.Domain.box({"x": (0.0, 1.0)}, count=16, kernel=RBF(0.3))
+    problem = sl.Problem(domain, goal=sl.Threshold(0.5), noise=0.1, norm=3.0)
+    study = sl.Study.create("memory:", "s", problem, batch=4, confidence=sl.Ridge(shares=shares))
+    study.tell(study.ask().measured([0.2, 0.9, 0.4, 0.1]))
+    return study
+
+
+def test_ellipsoids_hold_at_points_that_are_added() -> None:
+    study = _guaranteed((1.0, 0.0))
+    assert study.refine(5) == 5
+    assert study.labels.shape == (21,)
 
 
 def _closed() -> sl.Study:

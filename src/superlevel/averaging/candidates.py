@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from superlevel.arrays import Array
-from superlevel.averaging import lengths, warps
+from superlevel.averaging import fingerprints, lengths, warps
 from superlevel.averaging.data import Data, some
 from superlevel.averaging.families import Family, OfSmoothness
 from superlevel.averaging.metrics import Metric, metrics
@@ -34,6 +34,7 @@ from superlevel.averaging.structures import (
     grid,
     grid_of_noise,
     summarise,
+    without_length,
 )
 from superlevel.averaging.warps import Warp
 from superlevel.domain import Domain
@@ -67,18 +68,22 @@ class Candidates:
     mean: float | None
     """The mean where it is given."""
     metrics: tuple[Metric, ...]
-    """Empty where the kernel is given."""
+    """Empty where the kernel is given, as the next."""
+    others: tuple[Family, ...]
+    """Correlations without a length."""
     by_levels: bool
     """Whether f is compared with levels, and not with its own maximum."""
 
     @classmethod
     def of(cls, problem: Problem, noise: float | None) -> Candidates:
         """``noise`` is the deviation of one measurement where it is given."""
+        estimated = "kernel" in problem.fit
         return cls(
             domain=problem.domain,
             noise=noise,
             mean=None if "mean" in problem.fit else problem.mean,
-            metrics=metrics(problem.domain.points, problem.domain.units) if "kernel" in problem.fit else (),
+            metrics=metrics(problem.domain.points, problem.domain.units) if estimated else (),
+            others=fingerprints.families(problem.domain.points) if estimated else (),
             by_levels=not problem.goal.share,
         )
 
@@ -88,9 +93,15 @@ class Candidates:
         return bool(self.metrics) and self.by_levels and self.noise is None and self.mean is None
 
     @cached_property
-    def structures(self) -> dict[Structure, OfSmoothness]:
-        """All structures for an unknown kernel, and their families."""
+    def of_lengths(self) -> dict[Structure, OfSmoothness]:
+        """The structures for an unknown kernel that have a length, and their families."""
         return grid(self.metrics, noise_is_given=self.noise is not None)
+
+    @cached_property
+    def structures(self) -> dict[Structure, Family]:
+        """All structures for an unknown kernel, and their families."""
+        others = without_length(self.others, noise_is_given=self.noise is not None)
+        return self.of_lengths | {structure: structure.family for structure in others}
 
     def standardised(self, values: Array) -> Warp:
         """The transform that changes units only; where f is compared with its own maximum, zero stays zero."""
@@ -112,18 +123,18 @@ class Candidates:
         units = np.unique(self.domain.units[self.metrics[0].factors > 0])
         if not 2 <= len(units) <= MOST_LENGTHS:
             return self
-        return replace(self, metrics=(*self.metrics, lengths.stretched(summary, best, self.structures[best])))
+        return replace(self, metrics=(*self.metrics, lengths.stretched(summary, best, self.of_lengths[best])))
 
     def beside(self, known: Candidates, best: Structure) -> list[Structure]:
         """The structures that these have more than ``known``, without a rough part, near the likeliest in length.
 
         The lengths of the coordinates were found with that length and that scatter.
         """
-        middle = known.structures[best].length
+        middle = known.of_lengths[best].length
         return [
             structure
-            for structure, family in self.structures.items()
-            if structure not in known.structures
+            for structure, family in self.of_lengths.items()
+            if structure not in known.of_lengths
             and not structure.rough
             and middle / BESIDE <= family.length <= middle * BESIDE
             and _is_near(structure, best.scatter)
@@ -205,7 +216,8 @@ def _compared(candidates: Candidates, data: Data, counts: Array, screened: dict[
     tried, listed = [], []
     for warp, known in screened.items():
         summary = candidates.summary(data[few], counts[few], warp)
-        (best,) = _best(evidences(summary, _best(known, TRIED)), 1)
+        scaled = [pair for pair in known if pair[1] in candidates.of_lengths]
+        (best,) = _best(evidences(summary, _best(scaled, TRIED)), 1)
         more = candidates.stretched(summary, best)
         own = evidences(more.summary(data[fewer], counts[fewer], warp), more.beside(candidates, best))
         tried.append(_Tried(warp=warp, candidates=more, summary=more.summary(data, counts, warp)))

@@ -14,13 +14,14 @@ from superlevel.arrays import Array, Indices
 from superlevel.averaging.metrics import Metric
 from superlevel.domain import Domain
 from superlevel.geography import AXES
+from superlevel.kernels.own import similarities
 
 FLAT = 1e9  # length of a coordinate that does not count, in units of a typical distance
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Between:
-    """Two sets of points, and their distances in each metric."""
+    """Two sets of points, and how far apart or how similar they are."""
 
     domain: Domain
     metrics: tuple[Metric, ...]
@@ -36,6 +37,12 @@ class Between:
             chosen, points = self.metrics[metric], self.domain.points
             self._known[metric] = cdist(chosen.scaled(points[self.rows]), chosen.scaled(points[self.columns]))
         return self._known[metric]
+
+    @cached_property
+    def similarities(self) -> Array:
+        """(p, q) Tanimoto's"""
+        points = self.domain.points
+        return similarities(points[self.rows], points[self.columns])
 
     @cached_property
     def same(self) -> tuple[Indices, Indices]:

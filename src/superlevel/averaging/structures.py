@@ -72,6 +72,12 @@ def grid(metrics: Sequence[Metric], *, noise_is_given: bool) -> dict[Structure, 
     return found
 
 
+def without_length(families: Sequence[Family], *, noise_is_given: bool) -> list[Structure]:
+    """All structures of families that have no length."""
+    scatter = FINER_SCATTER if noise_is_given else SCATTER
+    return [structure for family in families for structure in _members(family, scatter, ROUGH)]
+
+
 @lru_cache(maxsize=16)
 def _of_metric(number: int, log_prior: float, noise_is_given: bool) -> dict[Structure, OfSmoothness]:
     """The structures of one metric. Those of a metric that is not estimated are the same each time."""

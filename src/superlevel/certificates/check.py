@@ -313,11 +313,11 @@ class Intervals(Log):
         support, w, y, scatter = told
         sizes, axes = np.linalg.eigh((phi[support].T * w) @ phi[support])
         sizes, b = np.maximum(sizes, 0.0), axes.T @ (phi[support].T @ (w * y))
-        blur = math.sqrt(float((w * misses[support] ** 2).sum())) + ROUNDING * float(sizes.sum())
+        blur, t = math.sqrt(w @ misses[support] ** 2) + ROUNDING * sizes.sum(), w @ (misses[support] - self.h) ** 2
         share, rest, count, theta = (1.0 - TAUS)[:, None], TAUS[:, None], len(self.measured), b / (sizes + 1.0)
 
         def made(failure: float) -> tuple[Array, Array, Array]:
-            squares = 2.0 * math.log(len(GAMMAS) / failure) + np.log1p(sizes / GAMMAS[:, None]).sum(axis=1)
+            squares = 2 * math.log(len(GAMMAS) / failure) + np.log1p(sizes / GAMMAS[:, None]).sum(axis=1) + t / GAMMAS
             scales = (np.sqrt(squares) + blur)[:, None] ** -2.0 / (sizes + GAMMAS[:, None])
             weights = share * (sizes**2 * scales)[:, None] + rest
             centres = share * (sizes * b * scales)[:, None] / weights

@@ -6,17 +6,25 @@ w(x), y-bar(x)  information and mean of the measurements at x
 Sigma, b        sum_x w(x) phi(x) phi(x)',  sum_x w(x) phi(x) y-bar(x)
 h(x)            what <theta, phi(x)> may miss of f(x): misspecification, and what the features leave out
 e               (sum_x w(x) h(x)^2)^1/2
+t               sum_x w(x) residual(x): what the features leave out of the kernel where it was measured
 
 Theorem (Robbins and Siegmund 1970, Ann. Math. Statist. 41:1410; de la Pena, Klass and Lai 2004, Ann. Probab. 32:1902;
 in this form Abbasi-Yadkori, Pal and Szepesvari 2011, NeurIPS, Theorem 1). Let the noise be conditionally sub-Gaussian:
 E exp(l eta_t) <= exp(l^2 sigma_t^2 / 2) given everything before measurement t, its place and its sigma_t included. For
 a gamma > 0 that was fixed beforehand, with probability 1 - delta, for all t at once, in the norm of (Sigma + gamma)^-1,
 
-    ||b - Sigma theta||  <=  R  =  (2 log(1 / delta) + log det(I + Sigma / gamma))^1/2 + e.
+    ||b - Sigma theta||  <=  R  =  (2 log(1 / delta) + log det(I + Sigma / gamma) + t / gamma)^1/2 + e.
 
 Proof: exp(l' S - l' Sigma l / 2) with S the summed noise is a supermartingale for every l; so is its mean over
 l ~ N(0, I / gamma), which is det(I + Sigma / gamma)^-1/2 exp(||S||^2 / 2), and Ville's inequality ends it. What is not
 explained moves b by Phi' W h, whose norm is e at most.
+
+t makes this hold at once for all feature maps that are projections of the kernel's own, whenever and by whatever they
+are chosen: for those of more places, say, after a place was added. Proof: take the above in the kernel's space, where
+z = W^1/2 eta is the noise and K the kernel matrix of the measurements, both over sigma. Features have a part K' of it,
+with 0 <= K' <= K and trace(K - K') = t. x / (x + gamma) is operator monotone, and log det is concave, so that
+
+    z' K' (K' + gamma)^-1 z - log det(I + K' / gamma) - t / gamma  <=  z' K (K + gamma)^-1 z - log det(I + K / gamma).
 
 Several gammas share delta, and all their ellipsoids hold at once: small ones are tight early, large ones late. Unlike
 in the usual statement gamma is not the ridge of an estimate, so that a large one costs no bias. An ellipsoid and the
@@ -71,6 +79,8 @@ class Spectrum:
     """(r,) b"""
     missed: float
     """e"""
+    left: float = 0.0
+    """t"""
 
     @property
     def blur(self) -> float:
@@ -80,7 +90,11 @@ class Spectrum:
     def scaled(self, norm: float) -> Spectrum:
         """In coordinates in which the ball ||theta|| <= norm has radius 1."""
         return Spectrum(
-            arms=self.arms * norm, sizes=self.sizes * norm**2, moments=self.moments * norm, missed=self.missed
+            arms=self.arms * norm,
+            sizes=self.sizes * norm**2,
+            moments=self.moments * norm,
+            missed=self.missed,
+            left=self.left * norm**2,
         )
 
     def within(self, n: int) -> Spectrum:
@@ -89,7 +103,7 @@ class Spectrum:
 
     def radii(self, delta: float) -> Array:
         """(k,) R for every gamma, all of them right with probability 1 - delta; infinite where delta is zero."""
-        gains = np.log1p(self.sizes / GAMMAS[:, None]).sum(axis=1)
+        gains = np.log1p(self.sizes / GAMMAS[:, None]).sum(axis=1) + self.left / GAMMAS
         price = 2.0 * np.log(len(GAMMAS) / delta) if delta else np.inf
         return np.asarray(np.sqrt(price + gains) + self.blur)
 
@@ -146,8 +160,8 @@ class Spectrum:
         return np.asarray(np.copysign(np.sqrt(squares * np.abs(found.squared)), found.squared))
 
 
-def spectrum(features: Array, evidence: Statistics, misses: Array) -> Spectrum:
-    """Of features (n, r) in coordinates with ||theta|| <= 1, and h (n,)."""
+def spectrum(features: Array, evidence: Statistics, misses: Array, residuals: Array | None = None) -> Spectrum:
+    """Of features (n, r) in coordinates with ||theta|| <= 1, h (n,), and residuals (n,) where there are any."""
     information = evidence.information
     matrix = linalg.moment(features, information)
     sizes, axes = eigh(matrix, lower=True, check_finite=False, driver="evd")
@@ -157,6 +171,7 @@ def spectrum(features: Array, evidence: Statistics, misses: Array) -> Spectrum:
         sizes=np.maximum(sizes, 0.0),
         moments=linalg.transposed_times(arms, information * evidence.means),
         missed=float(np.sqrt((information * misses**2).sum())),
+        left=0.0 if residuals is None else float(information @ residuals),
     )
 
 

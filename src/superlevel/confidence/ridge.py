@@ -35,7 +35,7 @@ from superlevel.confidence import assumption_checks, martingales
 from superlevel.confidence.ellipsoids import Spectrum, spectrum
 from superlevel.confidence.martingales import Martingales
 from superlevel.confidence.protocol import CompleteBelief, Guarantee, near, no_posterior
-from superlevel.confidence.unit_features import Scale, check_sizes, smallest, unit_features
+from superlevel.confidence.ridge_setting import Setting
 from superlevel.errors import InputError
 from superlevel.features import Features
 from superlevel.findings import Finding, Verdict
@@ -56,27 +56,6 @@ SPANNED = (
     "without a norm the kernel's smoothness is only used through the span of its features, so that more measurements "
     "are needed; `superlevel plan --norm` helps"
 )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Setting:
-    """What does not change with the measurements.
-
-    Its arrays are of the n points and, after them, of the m places elsewhere: arms that are not targets.
-    """
-
-    features: Features
-    """In coordinates with ||theta|| <= 1."""
-    scale: Scale
-    deviations: Array
-    """(n + m,) sigma of a measurement at each place, all positive."""
-    misses: Array
-    """(n + m,) h(x): misspecification, and what the features miss of a function of that norm."""
-    mean: float
-    limits: tuple[tuple[str, float, str], ...]
-    """Name, value and symbol of what limits f: norm, bound or both."""
-    bound: float | None
-    delta: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -196,31 +175,31 @@ class RidgeBelief(CompleteBelief):
     @one_thread
     def spectrum(self) -> Spectrum:
         """All measurements in coordinates in which their information is diagonal."""
-        return spectrum(self.setting.features.array, self.statistics, self.setting.misses)
+        features = self.setting.features
+        return spectrum(features.array, self.statistics, self.setting.misses, features.residuals)
 
     @cached_property
     @one_thread
     def _by_ellipsoids(self) -> Bounds:
-        return self.spectrum.points(self.shares[0] * self.setting.delta)
+        found, misses = self.spectrum.points(self.shares[0] * self.setting.delta), self.setting.misses
+        return Bounds(lower=found.lower - misses, upper=found.upper + misses)
 
     @cached_property
     @one_thread
     def _by_martingales(self) -> Bounds:
         """Of the points only: no delta is spent on other places."""
-        everywhere = len(self.setting.misses)
+        everywhere, misses = len(self.setting.misses), self.setting.own_misses
         lower, upper = np.full(everywhere, -np.inf), np.full(everywhere, np.inf)
         if self.shares[1]:
-            found = self.martingales.bounds(self.targets.array, self.shares[1] * self.setting.delta)
-            lower[: self.n], upper[: self.n] = found.lower, found.upper
+            found = self.martingales.bounds(self.setting.own.array, self.shares[1] * self.setting.delta)
+            lower[: self.n], upper[: self.n] = found.lower - misses, found.upper + misses
         return Bounds(lower=lower, upper=upper)
 
     @cached_property
     def free(self) -> Bounds:
         """(n + m,) where f - mean is, before the bound B is taken into account."""
-        first, second, misses = self._by_ellipsoids, self._by_martingales, self.setting.misses
-        return Bounds(
-            lower=np.maximum(first.lower, second.lower) - misses, upper=np.minimum(first.upper, second.upper) + misses
-        )
+        first, second = self._by_ellipsoids, self._by_martingales
+        return Bounds(lower=np.maximum(first.lower, second.lower), upper=np.minimum(first.upper, second.upper))
 
     @cached_property
     def _inside(self) -> Bounds:
@@ -257,7 +236,7 @@ class RidgeBelief(CompleteBelief):
             shares = (sum(shares), 0.0)
         if batch.whole and shares[1]:
             information, sums = sample.at_points(self.n)
-            fed = fed.told(self.targets.array, information, sums, setting.misses[: self.n])
+            fed = fed.told(setting.own.array, information, sums, setting.own_misses)
         after = replace(
             self,
             statistics=self.statistics.told(sample.points, sample.values, sample.deviations),
@@ -268,8 +247,7 @@ class RidgeBelief(CompleteBelief):
 
     def _sample(self, batch: Batch) -> Sample:
         usual = self.setting.deviations[batch.points]
-        least = smallest(self.setting.features, self.setting.deviations)
-        own = batch.deviations(self.problem.everywhere)
+        own, least = batch.deviations(self.problem.everywhere), self.setting.least[batch.points]
         deviations = usual if own is None else np.maximum(as_deviations("noise", own, len(batch.points)), least)
         values = np.clip(batch.values - self.setting.mean, -LARGEST, LARGEST)
         return Sample(points=batch.points, values=values, deviations=deviations)
@@ -338,25 +316,12 @@ class Ridge:
         if problem.fit:
             remedy = "a guarantee needs kernel, noise and mean to be given"
             raise InputError("fit", repr(problem.fit), remedy)
-        posed = problem.everywhere
-        check_sizes(posed)
-        features, scale = unit_features(posed)
-        given = (("norm", problem.norm, "||theta||"), ("bound", problem.bound, "|f - mean|"))
-        setting = Setting(
-            features=features,
-            scale=scale,
-            deviations=np.maximum(posed.deviations, smallest(features, posed.deviations)),
-            misses=problem.misspecification + np.sqrt(features.residuals),
-            mean=problem.mean,
-            limits=tuple((name, limit, symbol) for name, limit, symbol in given if limit is not None),
-            bound=problem.bound,
-            delta=problem.delta,
-        )
+        setting = Setting.of(problem)
         return RidgeBelief(
             problem=problem,
             setting=setting,
-            statistics=nothing(posed.domain.n),
-            martingales=martingales.begin(features.within(problem.domain.n).array),
+            statistics=nothing(problem.domain.everywhere.n),
+            martingales=martingales.begin(setting.own.array),
             shares=self.shares,
         )
 

@@ -46,7 +46,7 @@ def check_sizes(problem: Problem) -> None:
 
 
 def unit_features(problem: Problem) -> tuple[Features, Scale]:
-    """Features in coordinates with ||theta|| <= 1, in as few as the points span."""
+    """Features of the points in coordinates with ||theta|| <= 1, in as few as the points span."""
     domain, norm = problem.domain, problem.norm
     found = embed(None, turned(domain.points)) if domain.kernel is None else _embedded(domain)
     if norm is not None:
@@ -74,6 +74,29 @@ def unit_features(problem: Problem) -> tuple[Features, Scale]:
     return whole, Scale(name="bound", value=problem.bound)
 
 
+def features_everywhere(problem: Problem, own: Features) -> Features:
+    """Features of the points and, after them, of the places elsewhere; ``own`` are those of the points.
+
+    With a norm they are those that the points and the places span together: other places, other coordinates. The ball
+    of a bound is made from the points, whatever was measured elsewhere, and says nothing of what they do not span.
+    """
+    if not len(problem.domain.elsewhere):
+        return own
+    if problem.norm is not None:
+        return unit_features(problem.everywhere)[0]
+    points = problem.domain.points
+    beside = problem.domain.everywhere.points[len(points) :]
+    shares = beside @ np.linalg.pinv(points)
+    if problem.domain.kernel is not None or not np.allclose(shares @ points, beside):
+        got = "with places that the features of the points do not span"
+        raise InputError("elsewhere", got, "give a norm: a bound without one says nothing of them")
+    return replace(
+        own,
+        array=np.concatenate([own.array, shares @ own.array]),
+        residuals=np.zeros(len(points) + len(beside)),
+    )
+
+
 def _embedded(domain: Domain) -> Features:
     """As exact as can be with few features, or else nearly so with more."""
     largest = float(domain.diagonal().max())
@@ -84,10 +107,14 @@ def _embedded(domain: Domain) -> Features:
     return found
 
 
-def smallest(features: Features, deviations: Array) -> float:
-    """The least sigma to compute with; noise that is less is sub-Gaussian with this one too."""
-    reach = float(np.sqrt(squared_norms(features.array).max()))
-    return LEAST * max(float(deviations.max()), reach) or 1.0
+def smallest(features: Features, deviations: Array, n: int) -> Array:
+    """(n + m,) the least sigma to compute with at each place; noise that is less is sub-Gaussian with this one too.
+
+    It must be known before a measurement. So places after the first n, which may be added later, have their own.
+    """
+    reaches = np.sqrt(squared_norms(features.array) + features.residuals)
+    found = LEAST * np.maximum(reaches, max(float(deviations.max()), float(reaches[:n].max())))
+    return np.where(found > 0, found, 1.0)
 
 
 def turned(points: Array) -> Array:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from superlevel.study.replay import Knowledge
 
 AHEAD = (0, 50, 100)  # further measurements of which it is said
+TELLING = 4  # an interval of further measurements whose ends differ by a larger factor tells its lower end only
 
 
 class Expected(BaseModel):
@@ -67,14 +68,17 @@ class Outlook(BaseModel):
     @property
     def missing(self) -> str:
         """How many more measurements it takes, in words."""
-        if self.until == 0:
+        if self.latest == 0:
             return "reached"
         if self.earliest is None:
             return f"more than {self.farthest:,} more measurements"
-        if self.until is None:
-            return f"more than {self.farthest:,} more measurements ({self.earliest:,} at best)"
-        latest = f"more than {self.farthest:,}" if self.latest is None else f"{self.latest:,}"
-        return f"about {self.until:,} more measurements ({self.earliest:,} at best, {latest} at worst)"
+        if self.latest is not None and self.latest <= TELLING * self.earliest:
+            return f"{self.earliest:,} to {self.latest:,} more measurements"
+        if self.earliest:
+            return f"at least {self.earliest:,} more measurements"
+        if self.latest is not None:
+            return f"at most {self.latest:,} more measurements, perhaps none"
+        return "not known yet: it may be reached, or take very many measurements"
 
 
 def _rounded(number: float) -> str:

@@ -39,6 +39,11 @@ def _check(known: Knowledge) -> None:
         raise InputError("study", "closed", f"begin another one: {CLOSED}")
     if known.method.confidence.in_rounds:
         raise InputError("confidence", known.method.confidence.name, "rounds are of the points that they began with")
+    if known.method.confidence.ordered and known.method.confidence.guarantee(known.method.problem).at_all_times:
+        remedy = (
+            "its martingales are of the points that they began with: begin a study with sl.Ridge(shares=(1.0, 0.0))"
+        )
+        raise InputError("confidence", known.method.confidence.name, remedy)
     if known.estimate is None or not known.levels or not ledger.samples:
         raise InputError(
             "study", "without an estimate yet", "tell more results first: nothing is known of the boundary"

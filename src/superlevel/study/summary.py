@@ -48,7 +48,7 @@ def _left(known: Knowledge, undecided: int) -> str:
     if found is None:
         return points
     wanted = f"at most {100 * found.rate:g} % of all labels wrong"
-    if found.until == 0:
+    if found.latest == 0:
         return f"{points}; {wanted}: reached"
     return f"{points}; until {wanted}: {found.missing}"
 

@@ -80,7 +80,16 @@ def test_degrees_fingerprints_and_columns_that_are_not_there_are_sentences() -> 
     np.savetxt("bits.csv", bits, delimiter=",", header=",".join(f"b{j}" for j in range(20)), comments="", fmt="%d")
     columns = [word for j in range(20) for word in ("--column", f"b{j}")]
     said = run("create", "bits", "--points", "bits.csv", *columns, "--threshold", "0")
-    assert '--kernel "V * Tanimoto()" compares them' in said
+    assert "from the bits that they share (Tanimoto)" in said
+    np.savetxt(
+        "mixed.csv",
+        np.c_[bits, np.linspace(0, 1, 30)],
+        delimiter=",",
+        header=",".join(f"b{j}" for j in range(21)),
+        comments="",
+    )
+    said = run("create", "mixed", "--points", "mixed.csv", *columns, "--column", "b20", "--threshold", "0")
+    assert "--kernel \"V * On('b0 to b19', Tanimoto())\" compares them" in said
     given = ("--points", "bits.csv", *columns, "--threshold", "0", "--noise", "0.1")
     assert 'On("3 to 9", Tanimoto())' in run("create", "some", *given, "--kernel", "On('b3 to b9', Tanimoto())")
     with pytest.raises(InputError, match=r"--kernel is .*, where 'b99' is no column: did you mean"):

@@ -31,10 +31,13 @@ def notes(domain: Domain, *, estimated: bool) -> Iterator[str]:
 
 
 def _fingerprints(domain: Domain, bits: list[int]) -> str:
-    """What to do about columns of zeros and ones."""
+    """What is done, or to do, about columns of zeros and ones."""
     if len(bits) == domain.dimension:
-        kernel = "V * Tanimoto()"
-    elif bits == list(range(bits[0], bits[-1] + 1)):
+        return (
+            f"{len(bits):,} columns hold only 0 and 1, as fingerprints do; the kernel is estimated from their "
+            "distances and from the bits that they share (Tanimoto)"
+        )
+    if bits == list(range(bits[0], bits[-1] + 1)):
         kernel = f"V * On('{domain.columns[bits[0]]} to {domain.columns[bits[-1]]}', Tanimoto())"
     else:
         kernel = "V * On([...], Tanimoto())"
