@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import ArrayLike
 
 from superlevel.arrays import Labels
+from superlevel.blocks import LARGE
 from superlevel.files import file_name, replacing
 from superlevel.study import signatures, status
 from superlevel.study.beside import sound
@@ -172,12 +173,15 @@ class Reader:
         return campaign(self._name, self.knowledge, unit)
 
     def report(self, path: str | Path | None = None, *, unit: str = "") -> Path:
-        """Write one self-contained HTML page, NAME.html: map, decisions, next batch and why, and what is claimed."""
+        """Write one self-contained HTML page, NAME.html: map, decisions, next batch and why, and what is claimed.
+
+        Of a large domain the labels of earlier plans are not computed again, as `verify` would.
+        """
         from superlevel.report.page import page  # noqa: PLC0415
 
         written = Path(f"{file_name(self._name)}.html" if path is None else path)
         self.refresh().labels.any()  # they are cached, and verified below
-        statement = self.verify().statement
+        statement = self._verified(plans=self._ledger.n <= LARGE).statement
         text = page(self.campaign(unit=unit), statement)
         with replacing("path", written) as beside:
             beside.write_text(text, encoding="utf-8")
@@ -195,12 +199,16 @@ class Reader:
 
         Each witness is a file with a head that was written down earlier, or a head itself; key is the public key.
         """
-        from superlevel.study.verification import verify  # noqa: PLC0415
         from superlevel.study.witnesses import witness  # noqa: PLC0415
 
         given, public = [witness(each) for each in witnesses], None if key is None else signatures.as_public(key)
         self.refresh()
-        return verify(self._name, self._storage, makers=self._methods, watch=watch, witnesses=given, key=public)
+        return self._verified(watch=watch, witnesses=given, key=public)
+
+    def _verified(self, **options: Any) -> Verification:
+        from superlevel.study.verification import verify  # noqa: PLC0415
+
+        return verify(self._name, self._storage, makers=self._methods, **options)
 
     def __repr__(self) -> str:
         counts = f"{self._ledger.samples:,} measurements, {len(self._ledger.open):,} tickets open"

@@ -20,6 +20,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from scipy.special import chdtrc
 
+from superlevel import passes
 from superlevel.arrays import Labels
 from superlevel.errors import NotInstalledError, SuperlevelError
 from superlevel.findings import Finding, Verdict
@@ -105,14 +106,17 @@ def verify(
     watch: Watch | None = None,
     witnesses: Sequence[Witness] = (),
     key: str | None = None,
+    plans: bool = True,
 ) -> Verification:
     """Recompute everything from the log; ``makers`` may have made the method already.
 
-    ``witnesses`` are heads that were written down earlier, and ``key`` is the public key that the entries are to be
-    signed with.
+    Without ``plans``, the labels and the designs of earlier plans are left out. ``witnesses`` are heads that were
+    written down earlier, and ``key`` is the public key that the entries are to be signed with.
     """
     entries, beside = read_all(storage, name)
-    stored = _Stored(name=name, storage=storage, entries=entries, beside=beside, witnesses=witnesses, key=key)
+    stored = _Stored(
+        name=name, storage=storage, entries=entries, beside=beside, witnesses=witnesses, key=key, plans=plans
+    )
     try:
         with np.errstate(all="ignore"):  # numbers that nobody would measure overflow, and are found below
             return _recomputed(stored, makers=Methods() if makers is None else makers, watch=watch)
@@ -135,6 +139,7 @@ class _Stored:
     beside: Beside
     witnesses: Sequence[Witness]
     key: str | None
+    plans: bool
 
 
 def _recomputed(stored: _Stored, *, makers: Methods, watch: Watch | None) -> Verification:
@@ -142,7 +147,7 @@ def _recomputed(stored: _Stored, *, makers: Methods, watch: Watch | None) -> Ver
     ledger = fold(entries)
     check_sense(ledger)
     strange = faults(ledger, entries, beside)
-    labels, bounds = _plans(entries, ledger, makers, watch)
+    labels, bounds = _plans(entries, ledger, makers, watch) if stored.plans else _unplanned()
     known = know(ledger, makers)
     checks = [
         _log(name, ledger, strange),
@@ -261,13 +266,16 @@ def _plans(entries: list[Entry], ledger: Ledger, makers: Methods, watch: Watch |
     weak: list[str] = []
     gaps: list[float] = []
     then: Ledger | None = None
+    blocks = passes.Results()
     for done, item in enumerate(sorted(ledger.askings, key=lambda item: item.asked.seen)):
         if not 1 <= item.asked.seen < item.seq:
             wrong.append(f"entry {item.seq}: made from {item.asked.seen:,} entries")
             continue
         begun = 0 if then is None else then.length
         then = fold(entries[begun : item.asked.seen], then)
-        known = know(then, makers, fit=item.asked.fit)
+        blocks = passes.Results(blocks.used)  # of the plan before, computed just now
+        with passes.remembering(blocks):
+            known = know(then, makers, fit=item.asked.fit)
         wrong += _mislabelled(known, item.asked, f"entry {item.seq}")
         wrong += _misdrawn(known, item)
         gap, weakness = _bound(known, item)
@@ -278,6 +286,12 @@ def _plans(entries: list[Entry], ledger: Ledger, makers: Methods, watch: Watch |
     if ledger.closed is not None:
         wrong += _mislabelled(_closing(entries, makers), ledger.closed, "the closing entry")
     return _labels(len(ledger.askings) + (ledger.closed is not None), wrong), _bounds(ledger, gaps, weak)
+
+
+def _unplanned() -> tuple[Finding, Finding]:
+    """What is said of earlier plans where nobody looked at them."""
+    left = "those of earlier plans were not computed again; `superlevel study verify` does that"
+    return _check("labels", left, None), _check("designs", left, None)
 
 
 def _misdrawn(known: Knowledge, item: Asking) -> list[str]:
