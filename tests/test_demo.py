@@ -136,7 +136,7 @@ def test_a_study_is_named_after_what_is_unusual() -> None:
 
 def test_the_study_is_given_places_and_a_level_and_nothing_else(surveyed: Surveyed) -> None:
     made = surveyed.study.ledger.created
-    assert made.points == HILLS.places.tolist()
+    np.testing.assert_array_equal(made.points.known, HILLS.places)
     assert made.names == ["east_km", "north_km"]
     assert surveyed.study.ledger.goal == Threshold(600.0)
     assert sorted(made.fit) == ["kernel", "mean", "noise"]

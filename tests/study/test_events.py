@@ -27,6 +27,7 @@ from superlevel.study.events import (
     Fit,
     Payload,
     Placed,
+    Programmed,
     Sparse,
     Told,
     Withdrawn,
@@ -272,7 +273,9 @@ def test_an_array_has_its_values_in_place(values: dict[str, Any]) -> None:
 
 
 def test_every_kind_of_entry_is_read_by_its_name() -> None:
-    assert {model.kind: model for model in (Created, Asked, Placed, Told, Corrected, Withdrawn, Closed)} == KINDS
+    assert {
+        model.kind: model for model in (Created, Asked, Placed, Told, Corrected, Withdrawn, Programmed, Closed)
+    } == KINDS
 
 
 HALF = "half \ud83d of a smile"
