@@ -45,7 +45,7 @@ from superlevel.methods import Method
 from superlevel.one_thread import one_thread
 from superlevel.posterior import GaussianPosterior
 from superlevel.records import State
-from superlevel.rules.variance import Doubtful
+from superlevel.rules.variance import Mislabelled
 
 SAMPLED = 256  # points that are counted, and candidates
 COUNTED, STEP = 200, 10  # further measurements that are followed, and between two numbers of the curve
@@ -136,16 +136,19 @@ def outlook(method: Method, state: State, wrong: float) -> Outlook:
     """
     view = method.view(state, phase=state.phase)
     model, rng, n = view.belief.model, view.rng(SAMPLING), view.n
-    weights, rough = Doubtful().at(view)
+    weights, rough = Mislabelled().at(view)
     targets = np.sort(rng.permutation(n)[:SAMPLED])
     candidates = np.sort(rng.permutation(n)[:SAMPLED])
     with np.errstate(divide="ignore", invalid="ignore"):
         gaps = [np.abs(gap / model.spread) for _, gap in view.goal.critical(model.centre)]
     everywhere = [np.nan_to_num(gap, nan=0.0, posinf=np.inf) for gap in gaps]
     distances = [gap[targets] for gap in everywhere]
-    before = view.posterior.variance[targets] + rough[targets]
+    points = np.union1d(targets, candidates)
+    sample, at = view.posterior.among(points), np.searchsorted(points, targets)
+    before = sample.variance[at] + rough[targets]
+    relative = np.divide(weights[targets], before, out=np.zeros_like(before), where=before > 0)
     counted = []
-    for taken in _taken(view.posterior, _Sample(targets, candidates, weights[targets], rough[candidates])):
+    for taken in _taken(sample, _Sample(at, np.searchsorted(points, candidates), relative, rough[candidates])):
         left = np.divide(before - taken, before, out=np.zeros_like(before), where=before > 0)
         counted.append(sum(float(wrong_after(each, left).sum()) for each in distances))
     parts = np.array(counted) / counted[0] if counted[0] else np.zeros(len(counted))
@@ -155,7 +158,8 @@ def outlook(method: Method, state: State, wrong: float) -> Outlook:
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """Points that are counted (t,), candidates (c,), how much each counted point matters, and the rough variance."""
+    """Positions of the points that are counted (t,) and of candidates (c,), how much each of the former matters, and
+    the rough variance of the latter."""
 
     targets: Indices
     candidates: Indices
@@ -168,10 +172,8 @@ def _taken(posterior: GaussianPosterior, sample: _Sample) -> list[Array]:
 
     The best x has the largest sum_y w_y Sigma(x, y)^2 / (sigma^2(x) + noise), as in `rules.variance`.
     """
-    points = np.union1d(sample.targets, sample.candidates)
-    targets, candidates = (np.searchsorted(points, some) for some in (sample.targets, sample.candidates))
-    columns = posterior.among(points).covariance.columns(candidates)
-    between, among = columns[:, targets], columns[:, candidates]
+    columns = posterior.covariance.columns(sample.candidates)
+    between, among = columns[:, sample.targets], columns[:, sample.candidates]
     noise = posterior.noise[sample.candidates] + sample.rough
     taken, found = np.zeros(len(sample.targets)), []
     for k in range(COUNTED + 1):
