@@ -15,7 +15,7 @@ import numpy as np
 from superlevel.arrays import Array, Indices, Mask, as_names
 from superlevel.errors import InputError
 from superlevel.formats import Fault, Table
-from superlevel.formats.cells import ABSENT
+from superlevel.formats.cells import absent
 from superlevel.identifiers import ID
 
 MOST_LEVELS = 50  # different texts of a category
@@ -76,12 +76,13 @@ def _columns(table: Table) -> Iterator[Column]:
         if not name:
             continue
         values, wrong = table.numbers_or_blanks(place)
-        absent = absences(table, place)
+        nothing = absent(table.columns[place])
         filled = values[~np.isnan(values)]
-        numeric = filled.size > 0 and 2 * filled.size >= np.count_nonzero(~absent)
-        texts = table.texts(place)
-        kind = Kind.NUMBERS if numeric else Kind.NOTHING if absent.all() else Kind.TEXT
-        key = values.tobytes() if numeric and not (wrong & ~absent).any() else tuple(texts)
+        numeric = filled.size > 0 and 2 * filled.size >= np.count_nonzero(~nothing)
+        plain = numeric and not (wrong & ~nothing).any()
+        texts = [] if plain else table.texts(place)
+        kind = Kind.NUMBERS if numeric else Kind.NOTHING if nothing.all() else Kind.TEXT
+        key = values.tobytes() if plain else tuple(texts)
         same = seen.setdefault(key, name)
         yield Column(
             name=name,
@@ -89,16 +90,10 @@ def _columns(table: Table) -> Iterator[Column]:
             low=float(filled.min()) if numeric else np.nan,
             high=float(filled.max()) if numeric else np.nan,
             rows=len(table),
-            blank=int(np.count_nonzero(absent)),
+            blank=int(np.count_nonzero(nothing)),
             different=len(np.unique(filled)) if numeric else len({text for text in texts if text}),
             same_as="" if same == name else same,
         )
-
-
-def absences(table: Table, place: int) -> Mask:
-    """(m,) where a cell is empty, or says that there is no number: NA, NaN, -, ..."""
-    texts = table.texts(place)
-    return np.fromiter((not text or text.lower() in ABSENT for text in texts), dtype=np.bool_, count=len(texts))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -175,7 +170,7 @@ def incomplete(table: Table, places: Sequence[int]) -> Mask:
     """(m,) rows in which one of the columns is empty."""
     missing = np.zeros(len(table), dtype=np.bool_)
     for place in places:
-        missing |= absences(table, place)
+        missing |= absent(table.columns[place])
     return missing
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from superlevel import formats
 from superlevel.formats import Cell, Computed, table_of, with_columns
-from superlevel.formats.table import BLOCK
+from superlevel.formats.cells import BLOCK
 from superlevel.formats.text import _UNSAFE, neutral, written
 
 texts = st.text(alphabet="ab;\t\r\n\"',=+-@ 1", max_size=4)

@@ -16,12 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-import numpy as np
-
 from superlevel.errors import InputError, NotInstalledError
 from superlevel.formats import excel, grid, parquet, raster, text, vector
-from superlevel.formats.cells import Cell
-from superlevel.formats.table import Computed, Fault, Table, table_of, with_columns
+from superlevel.formats.cells import Cell, Computed, empty
+from superlevel.formats.table import Fault, Table, table_of, with_columns
 
 __all__ = [
     "FORMATS",
@@ -107,7 +105,7 @@ def read_raster(path: str | os.PathLike[str], *, band: str | None = None) -> Tab
     }
     if band not in bands:
         raise InputError("band", repr(band), f"give one of {', '.join(map(repr, bands))}")
-    return table.chosen(np.array([cell != "" for cell in bands[band]], dtype=np.bool_))
+    return table.chosen(~empty(bands[band]))
 
 
 def write(path: str | os.PathLike[str], table: Table) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
 
-from superlevel.arrays import Array, Mask
+from superlevel.arrays import Array, Indices, Labels, Mask
 
 Cell: TypeAlias = str | float
 """A text without blanks around it, or a finite number; "" where there is nothing."""
@@ -22,6 +22,7 @@ Cell: TypeAlias = str | float
 ABSENT = frozenset(("nan", "+nan", "-nan", "n/a", "#n/a", "na", "none", "null", "-", "--", "?"))
 """What people write where there is no number, in small letters."""
 POINT, COMMA = ".", ","
+BLOCK = 10_000  # cells that are made at once
 
 _LONGEST_NUMBER = 30
 _DECIMAL_COMMA = re.compile(r"([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)")
@@ -73,9 +74,68 @@ def is_number(cell: Cell) -> bool:
     return not isinstance(cell, str) or ("_" not in cell and _parsed(cell) is not None)
 
 
+# --- columns
+
+
+class Computed(Sequence[Cell]):
+    """Cells that are made from an array (m,) when they are read, in blocks: a list would be several times as large."""
+
+    def __init__(self, values: Array | Indices | Labels, cell: Callable[[Any], Cell] = as_cell) -> None:
+        self.values, self.cell = values, cell
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, at: int) -> Cell: ...
+    @overload
+    def __getitem__(self, at: slice) -> Self: ...
+    def __getitem__(self, at: int | slice) -> Cell | Self:
+        if isinstance(at, slice):
+            return self._of(self.values[at])
+        return self.cell(self.values[at].item())
+
+    def __iter__(self) -> Iterator[Cell]:
+        for start in range(0, len(self), BLOCK):
+            yield from map(self.cell, self.values[start : start + BLOCK].tolist())
+
+    def taken(self, at: Indices) -> Self:
+        """The cells at some positions (k,)."""
+        return self._of(self.values[at])
+
+    def _of(self, values: Array | Indices | Labels) -> Self:
+        return type(self)(values, self.cell)
+
+
+class Numbers(Computed):
+    """Numbers (m,) as cells; NaN is an empty one. Nothing of them is ever a text, so that no cell is looked at."""
+
+    values: Array
+
+    def __init__(self, values: Array, cell: Callable[[Any], Cell] = as_cell) -> None:
+        super().__init__(np.asarray(values, dtype=np.float64), cell)
+
+
+def taken(cells: Sequence[Cell], at: Indices) -> Sequence[Cell]:
+    """The cells at some positions (k,)."""
+    if isinstance(cells, Computed):
+        return cells.taken(at)
+    return [cells[i] for i in at.tolist()]
+
+
 def empty(cells: Sequence[Cell]) -> Mask:
     """(m,) where nothing is written."""
+    if isinstance(cells, Numbers):
+        return np.isnan(cells.values)
     return np.fromiter((cell == "" for cell in cells), dtype=np.bool_, count=len(cells))
+
+
+def absent(cells: Sequence[Cell]) -> Mask:
+    """(m,) where a cell is empty, or says that there is no number: NA, NaN, -, ..."""
+    if isinstance(cells, Numbers):
+        return empty(cells)
+    texts = as_texts(cells)
+    return np.fromiter((not text or text.lower() in ABSENT for text in texts), dtype=np.bool_, count=len(texts))
 
 
 def numbers(cells: Sequence[Cell], mark: str = POINT) -> tuple[Array, Mask]:
@@ -85,6 +145,8 @@ def numbers(cells: Sequence[Cell], mark: str = POINT) -> tuple[Array, Mask]:
         cells: (m,)
         mark: what divides the digits in texts, a point or a comma. With a comma, a point is a mistake.
     """
+    if isinstance(cells, Numbers):
+        return cells.values, np.isinf(cells.values)
     filled = ~empty(cells)
     chosen: list[Cell] = [cell for cell in cells if cell != ""]
     if mark == COMMA:
@@ -130,6 +192,8 @@ def decimal_mark(cells: Iterable[Cell], others: Iterable[Cell]) -> str:
         cells: of the column.
         others: all cells of the table; looked at only where the column alone does not decide.
     """
+    if isinstance(cells, Numbers):
+        return POINT
     texts = [cell for cell in cells if isinstance(cell, str) and (COMMA in cell or POINT in cell)]
     commas = [text for text in texts if _is_decimal(_DECIMAL_COMMA, text)]
     points = [text for text in texts if _is_decimal(_DECIMAL_POINT, text) or _MANY_THOUSANDS.fullmatch(text)]

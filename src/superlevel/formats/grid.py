@@ -16,6 +16,7 @@ import numpy as np
 from superlevel.arrays import Array
 from superlevel.errors import InputError
 from superlevel.formats import places as where
+from superlevel.formats.cells import Numbers
 from superlevel.formats.table import Table
 
 endings = (".npy", ".npz")
@@ -35,7 +36,7 @@ def read(path: Path) -> Table:
     """The table in a file. Its lines are counted as those of a CSV file with the same rows."""
     bands, x, y = _grid(path)
     rows, columns = np.nonzero(np.any([~np.isnan(band) for band in bands.values()], axis=0))
-    cells = {name: where.cells(band[rows, columns]) for name, band in bands.items()}
+    cells = {name: Numbers(band[rows, columns]) for name, band in bands.items()}
     places = np.stack([x[columns], y[rows]], axis=1)
     return where.located(path, where.Named((X, Y, *bands), (X, Y)), cells, places=places, reference="")
 

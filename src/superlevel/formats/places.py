@@ -14,7 +14,7 @@ import numpy as np
 
 from superlevel.arrays import Array
 from superlevel.errors import InputError
-from superlevel.formats.cells import Cell
+from superlevel.formats.cells import Cell, Numbers
 from superlevel.formats.extras import needed
 from superlevel.formats.table import Table
 from superlevel.geography import EAST, NORTH, SOUTH, WEST, named
@@ -99,7 +99,7 @@ def names_of(header: Sequence[str], *, in_degrees: bool) -> Named:
 
 def located(path: Path, names: Named, columns: Mapping[str, Sequence[Cell]], *, places: Array, reference: str) -> Table:
     """The table of rows at places (m, 2), with the other columns of a file by their names."""
-    found = dict(columns) | {name: cells(values) for name, values in zip(names.coordinates, places.T, strict=True)}
+    found = dict(columns) | {name: Numbers(values) for name, values in zip(names.coordinates, places.T, strict=True)}
     return Table(
         name=str(path),
         header=names.header,
@@ -109,8 +109,3 @@ def located(path: Path, names: Named, columns: Mapping[str, Sequence[Cell]], *, 
         reference=reference,
         coordinates=names.coordinates,
     )
-
-
-def cells(values: Array) -> list[Cell]:
-    """Numbers (m,) as cells; NaN is an empty one."""
-    return ["" if missing else value for value, missing in zip(values.tolist(), np.isnan(values).tolist(), strict=True)]

@@ -21,7 +21,7 @@ import numpy as np
 from superlevel.arrays import Array, Indices
 from superlevel.errors import InputError
 from superlevel.formats import places as where
-from superlevel.formats.cells import Cell, as_text, read_cell
+from superlevel.formats.cells import Cell, Numbers, as_text, read_cell
 from superlevel.formats.extras import needed
 from superlevel.formats.table import Table
 from superlevel.grids import distinct, even_steps
@@ -33,6 +33,8 @@ LABELS = {"above": 1, "undecided": 0, "below": -1}
 MOST_TEXTS = 255
 OFF = 1e-3  # of a cell: how far a place may be from the middle of one
 PARTS = 12  # of the smallest gap that are tried for the size of a cell
+STRIP = 2**22  # numbers that are read at once
+EXACT = 8  # bytes of a whole number from which a float may not hold it
 SPARSE = 1000  # cells of a grid for every row, at most: otherwise the places are not on a grid
 
 
@@ -45,17 +47,10 @@ def header(path: Path) -> tuple[str, ...]:
 def read(path: Path) -> Table:
     """The table in a file. Its lines are counted as those of a CSV file with the same rows."""
     with _opened(path) as source:
-        bands = source.read(masked=True)
-        missing = np.ma.getmaskarray(bands)
-        if bands.dtype.kind == "f":
-            missing = missing | np.isnan(bands.data)
-        rows, columns = np.nonzero(~missing.all(axis=0))
+        rows, columns, bands, missing = _filled(source)
         to = source.transform
         places = np.stack([to.c + (columns + 0.5) * to.a, to.f + (rows + 0.5) * to.e], axis=1)
-        cells = {
-            name: _cells(source, band, bands.data[band, rows, columns], missing[band, rows, columns])
-            for band, name in enumerate(_bands(source))
-        }
+        cells = {name: _cells(source, k, bands[k], missing[k]) for k, name in enumerate(_bands(source))}
         single = {name: [text, *[""] * (len(rows) - 1)][: len(rows)] for name, text in _tag(source, SINGLE).items()}
         reference = source.crs.to_string() if source.crs else ""
         return where.located(path, _named(source), cells | single, places=places, reference=reference)
@@ -174,8 +169,47 @@ def _read_tag(text: str | None) -> Any:
         return None
 
 
-def _cells(source: Any, band: int, values: Array, missing: Array) -> list[Cell]:
-    texts = {number: text for text, number in _tag(source, TEXTS, band + 1).items()}
+class _Filled(NamedTuple):
+    """The cells of a raster that have data in a band."""
+
+    rows: Indices
+    """(m,) from the north."""
+    columns: Indices
+    """(m,) from the west."""
+    bands: np.ndarray
+    """(b, m)"""
+    missing: np.ndarray
+    """(b, m) where a band has no data."""
+
+
+def _filled(source: Any) -> _Filled:
+    """All cells with data.
+
+    The file is read in strips, so that cells without data take no room.
+    """
+    step = max(1, STRIP // (source.width * source.count))
+    found = [_strip(source, first, min(step, source.height - first)) for first in range(0, source.height, step)]
+    rows, columns, bands, missing = zip(*found, strict=True)
+    return _Filled(
+        np.concatenate(rows), np.concatenate(columns), np.concatenate(bands, axis=1), np.concatenate(missing, axis=1)
+    )
+
+
+def _strip(source: Any, first: int, height: int) -> _Filled:
+    """The cells with data in some rows."""
+    bands = source.read(masked=True, window=((first, first + height), (0, source.width)))
+    missing = np.ma.getmaskarray(bands)
+    if bands.dtype.kind == "f":
+        missing = missing | np.isnan(bands.data)
+    rows, columns = np.nonzero(~missing.all(axis=0))
+    return _Filled(rows + first, columns, bands.data[:, rows, columns], missing[:, rows, columns])
+
+
+def _cells(source: Any, number: int, values: np.ndarray, missing: np.ndarray) -> Sequence[Cell]:
+    """The cells (m,) of a band."""
+    texts = {value: text for text, value in _tag(source, TEXTS, number + 1).items()}
+    if not texts and (values.dtype.kind == "f" or values.dtype.itemsize < EXACT):
+        return Numbers(np.where(missing, np.nan, values))
     listed = [texts.get(value, read_cell(value)) for value in values.tolist()]
     return ["" if blank else cell for cell, blank in zip(listed, missing.tolist(), strict=True)]
 

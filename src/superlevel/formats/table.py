@@ -6,18 +6,28 @@ m           rows
 from __future__ import annotations
 
 import reprlib
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 
-from superlevel.arrays import Array, Indices, Labels, Mask, as_names
+from superlevel.arrays import Array, Mask, as_names
 from superlevel.errors import InputError
-from superlevel.formats.cells import POINT, Cell, as_cell, as_texts, comma_remedy, decimal_mark, is_number, numbers
+from superlevel.formats.cells import (
+    POINT,
+    Cell,
+    as_cell,
+    as_texts,
+    comma_remedy,
+    decimal_mark,
+    is_number,
+    numbers,
+    taken,
+)
 
-BLOCK = 10_000  # cells that are made at once
 NUMBER = "give a finite number with a decimal point, or choose other columns with columns=[...]"
 NUMBER_OR_BLANK = "give a finite number with a decimal point, or leave it empty"
 NAME_THEM = "put the names of the columns there"
@@ -30,29 +40,6 @@ class Fault(NamedTuple):
     """None where it is the whole line."""
     got: str
     remedy: str
-
-
-class Computed(Sequence[Cell]):
-    """Cells that are made from an array (m,) when they are read, in blocks: a list would be several times as large."""
-
-    def __init__(self, values: Array | Indices | Labels, cell: Callable[[Any], Cell] = as_cell) -> None:
-        self.values, self.cell = values, cell
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @overload
-    def __getitem__(self, at: int) -> Cell: ...
-    @overload
-    def __getitem__(self, at: slice) -> Computed: ...
-    def __getitem__(self, at: int | slice) -> Cell | Computed:
-        if isinstance(at, slice):
-            return Computed(self.values[at], self.cell)
-        return self.cell(self.values[at].item())
-
-    def __iter__(self) -> Iterator[Cell]:
-        for start in range(0, len(self), BLOCK):
-            yield from map(self.cell, self.values[start : start + BLOCK].tolist())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,9 +91,9 @@ class Table:
         """The table with some of its rows (m,) only."""
         if mask.all():
             return self
-        at = np.flatnonzero(mask).tolist()
-        columns = tuple([column[i] for i in at] for column in self.columns)
-        return replace(self, columns=columns, lines=[self.lines[i] for i in at])
+        at = np.flatnonzero(mask)
+        lines = array("q", np.asarray(self.lines, dtype=np.int64)[at].tobytes())
+        return replace(self, columns=tuple(taken(column, at) for column in self.columns), lines=lines)
 
     def with_column(self, name: str, cells: Sequence[Cell]) -> Table:
         """The table with a column (m,) more, which is the last one."""
