@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,30 +89,26 @@ def fill(sheet: Path, height: np.ndarray, seed: int) -> None:
         csv.writer(file).writerows([header, *rows])
 
 
-def campaign(height: np.ndarray, level: float, *, pings: int, estimated: bool) -> dict[str, Cost]:
-    """The cost of every command: of the first of its kind, and of the last."""
-    found: dict[str, Cost] = {}
+def campaign(height: np.ndarray, level: float, *, pings: int, estimated: bool) -> Iterator[tuple[str, Cost]]:
+    """The cost of each command: of the first of its kind, and of the last."""
     length = 0.1 * max(height.shape)
     given = [] if estimated else ["--kernel", f"1 * Matern({length:g}, nu=1.5)", "--noise", str(NOISE), "--mean", "0"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         np.save(folder / "relief.npy", height)
-        found["create"] = run(
-            folder, "study", "create", "s", "--points", "relief.npy", "--threshold", str(level), *given
-        )
+        create = ("study", "create", "s", "--points", "relief.npy", "--threshold", str(level), *given)
+        yield "create", run(folder, *create)
         sizes = [20, 20, *([max(20, (pings - 60) // 2)] * 2), 20]
         for number, size in enumerate(sizes):
-            first = {"first": number == 0, "last": number == len(sizes) - 1}
+            when = {0: "first", len(sizes) - 1: "last"}.get(number, f"{size} more")
             asked = run(folder, "study", "suggest", "s", "-n", str(size), "--csv", "sheet.csv", "--force")
+            yield f"suggest, {when}", asked
             fill(folder / "sheet.csv", height, number)
-            told = run(folder, "study", "tell", "s", "sheet.csv")
-            for when in (key for key, yes in first.items() if yes):
-                found[f"suggest, {when}"], found[f"tell, {when}"] = asked, told
-        found["status"] = run(folder, "study", "status", "s", "--fresh")
-        found["plot"] = run(folder, "study", "plot", "s", "--out", "map.png")
-        found["report"] = run(folder, "study", "report", "s", "--out", "report.html")
-        found["export"] = run(folder, "study", "export", "s", "--out", "labels.csv")
-    return found
+            yield f"tell, {when}", run(folder, "study", "tell", "s", "sheet.csv")
+        yield "status", run(folder, "study", "status", "s", "--fresh")
+        yield "plot", run(folder, "study", "plot", "s", "--out", "map.png")
+        yield "report", run(folder, "study", "report", "s", "--out", "report.html")
+        yield "export", run(folder, "study", "export", "s", "--out", "labels.csv")
 
 
 def main() -> None:
@@ -127,11 +124,12 @@ def main() -> None:
     before: dict[str, Cost] = {}
     for height, level in domains:
         print(f"\n{height.size:,} cells, {given.pings} measurements, kernel {given.kernel}", flush=True)
-        print(f"{'':16} {'wall':>9} {'processor':>9} {'memory':>9}   {'of the domain before':>20}", flush=True)
-        found = campaign(height, level, pings=given.pings, estimated=given.kernel == "auto")
-        for command, cost in found.items():
+        print(f"{'':20} {'wall':>9} {'processor':>9} {'memory':>9}   {'of the domain before':>20}", flush=True)
+        found: dict[str, Cost] = {}
+        for command, cost in campaign(height, level, pings=given.pings, estimated=given.kernel == "auto"):
+            found[command] = cost
             grown = f"{cost.processor / before[command].processor:.1f} times" if before else ""
-            print(f"{command:16} {cost}   {grown:>20}", flush=True)
+            print(f"{command:20} {cost}   {grown:>20}", flush=True)
         before = found
 
 
