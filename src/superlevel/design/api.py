@@ -15,7 +15,7 @@ from superlevel.design.problem import design_problem
 from superlevel.design.result import Design, Watch
 from superlevel.design.targets import AnyTargets, Dual
 from superlevel.errors import InputError
-from superlevel.features import Features
+from superlevel.features import Features, Streamed
 from superlevel.one_thread import one_thread
 
 Method: TypeAlias = InteriorPoint | FrankWolfe
@@ -23,7 +23,7 @@ Method: TypeAlias = InteriorPoint | FrankWolfe
 
 @one_thread
 def solve(
-    arms: ArrayLike | Features,
+    arms: ArrayLike | Features | Streamed,
     targets: AnyTargets | ArrayLike | None = None,
     *,
     ridge: float,
@@ -64,8 +64,8 @@ def solve(
         raise InputError("start", f"a {type(start).__name__}", "give a Design, as solve returns it")
     if not isinstance(method, InteriorPoint | FrankWolfe | None):
         raise InputError("method", repr(method), "give InteriorPoint() or FrankWolfe()")
-    if start is not None and start.weights.shape != (len(problem.arms),):
-        raise InputError("start", f"for {len(start.weights)} arms", f"give a design for {len(problem.arms)}")
+    if start is not None and start.weights.shape != (problem.arms.shape[0],):
+        raise InputError("start", f"for {len(start.weights)} arms", f"give a design for {problem.arms.shape[0]}")
     chosen = InteriorPoint() if method is None else method
     count, rank = problem.arms.shape
     what = f"the steps of an optimal design for {count:,} arms with {rank:,} features"
