@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike
 
 from superlevel import costs, linalg, streamed
 from superlevel.arrays import Array, Indices, Mask, as_count, as_matrix, as_number
-from superlevel.errors import InputError
 from superlevel.one_thread import one_thread
 from superlevel.pivoted_cholesky import pivoted_cholesky
-from superlevel.streamed import Streamed as Streamed
+from superlevel.streamed import Streamed
 
 CLOSE, ROUNDING = 1e-12, 1e-28  # squared lengths of a pair, relative to its parts', that may be, and are, none
 PROBED, SATURATED = 1000, 0.5  # points whose features show how many all need, if they are fewer than this part

@@ -1,7 +1,7 @@
 """Pivoted Cholesky of a kernel matrix K, from its rows: K = Phi Phi' + E, E positive semi-definite.
 
-After r pivots the largest entry of E is on its diagonal, residual(x) = k(x, x) - ||phi(x)||^2. The next pivots are where
-the residual is largest. Only r rows of K are ever computed and the work is n r^2.
+After r pivots the largest entry of E is on its diagonal, residual(x) = k(x, x) - ||phi(x)||^2. The next pivots are
+where the residual is largest. Only r rows of K are ever computed and the work is n r^2.
 
 Pivots are taken in blocks, so that the passes over Phi are matrix products rather than matrix times vector. Within a
 block the pivoting is exact on the candidates, and stops once they fall to a fraction of the largest residual: the
@@ -37,9 +37,7 @@ class Rows(NamedTuple):
     """(r,), or (r - s,) if s columns were known before."""
 
 
-def pivoted_cholesky(
-    kernel: Any, points: Array, *, tol: float, limit: int, known: Array | None = None
-) -> Rows:
+def pivoted_cholesky(kernel: Any, points: Array, *, tol: float, limit: int, known: Array | None = None) -> Rows:
     """The rows of points (n, d), until no residual is above ``tol`` or there are ``limit`` pivots.
 
     ``known`` (n, s) are columns that earlier pivots, on these or on other points, have given.

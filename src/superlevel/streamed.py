@@ -2,10 +2,10 @@
 
     phi(x) = L^-1 k(P, x)      P the r pivots, L L' = k(P, P)      residual(x) = k(x, x) - ||phi(x)||^2
 
-Only P, L and numbers (n,) are held. Pivots are chosen on a sample of the points. A pass over all points finds those with
-a residual above the tolerance; more pivots are chosen among these until none is left. A pivot added makes no residual
-larger, so that in between only these points are looked at. If there was more than one round, a last pass computes the
-residuals of all points with all pivots.
+Only P, L and numbers (n,) are held. Pivots are chosen on a sample of the points. A pass over all points finds those
+with a residual above the tolerance, and further pivots are chosen among these until none is left. A further pivot makes
+no residual larger, so that only these points are looked at in between. After more than one such round a last pass
+computes the residuals of all points with all pivots.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ INSTEAD = "give a larger tol, a max_rank, a smoother kernel or fewer points"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
-    """Some points and all pivots: everything that the points' features are computed from, as a job elsewhere needs it."""
+    """Some points and all pivots: what the points' features are computed from, here or on another machine."""
 
     kernel: Any
     points: Array
@@ -51,8 +51,8 @@ class Block:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Streamed:
-    """phi(x) for every point on demand, k(x, y) = phi(x)' phi(y) up to sqrt(residual(x) residual(y))."""
+class Pivoted:
+    """phi(x) of any of the points, from pivots among them."""
 
     kernel: Any
     points: Array
@@ -61,6 +61,48 @@ class Streamed:
     """(r,) the points whose kernel rows span the features: they lie well apart."""
     factor: Array
     """(r, r) L, lower; the identity for linear features."""
+
+    @property
+    def rank(self) -> int:
+        return len(self.factor)
+
+    def at(self, positions: Indices) -> Array:
+        """(m, r) the features of these points."""
+        return linalg.whiten(self.factor, self.block(positions).rows())
+
+    def block(self, positions: Indices) -> Block:
+        """What the features of these points are computed from."""
+        order = np.argsort(self.pivots)
+        here = np.flatnonzero(np.isin(positions, self.pivots))
+        which = order[np.searchsorted(self.pivots, positions[here], sorter=order)]
+        places = self.points[self.pivots]
+        return Block(kernel=self.kernel, points=self.points[positions], pivots=places, same=(here, which))
+
+    def blocks(self, positions: Indices) -> Iterator[Block]:
+        """These points, `PART` at a time."""
+        return (self.block(positions[start : start + PART]) for start in range(0, len(positions), PART))
+
+    def lengths(self, positions: Indices) -> Array:
+        """(m,) ||phi(x)||^2 of these points, in blocks."""
+        jobs = (_Job(block=block, factor=self.factor) for block in self.blocks(positions))
+        return np.concatenate(list(passes.over(jobs, _lengths)))
+
+    def extended(self, some: Indices, *, tol: float, limit: int) -> Pivoted:
+        """With further pivots, until these points have no residual above ``tol`` or there are ``limit`` pivots."""
+        count = len(self.pivots)
+        known = self.at(some) if count else None
+        found = pivoted_cholesky(self.kernel, self.points[some], tol=tol, limit=limit - count, known=known)
+        factor = np.zeros((count + len(found.pivots), count + len(found.pivots)), order="F")
+        factor[:count, :count] = self.factor
+        factor[count:] = np.tril(found.array[found.pivots], k=count)
+        pivots = np.concatenate([self.pivots, some[found.pivots]])
+        return Pivoted(kernel=self.kernel, points=self.points, pivots=pivots, factor=factor)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Streamed(Pivoted):
+    """phi(x) of all points on demand, k(x, y) = phi(x)' phi(y) up to sqrt(residual(x) residual(y))."""
+
     squares: Array
     """(n,) ||phi(x)||^2"""
     residuals: Array
@@ -73,56 +115,32 @@ class Streamed:
         """The largest residual."""
         return float(self.residuals.max())
 
-    @property
-    def rank(self) -> int:
-        return len(self.factor)
-
-    def at(self, positions: Indices) -> Array:
-        """(m, r) the features of these points: the rows of `Features.array`."""
-        return linalg.whiten(self.factor, self.block(positions).rows())
-
-    def block(self, positions: Indices) -> Block:
-        """What these points' features are computed from."""
-        return _Places.of(self.kernel, self.points, self.pivots).block(positions)
-
-    def blocks(self) -> Iterator[Block]:
-        """All points, in their order."""
-        places = _Places.of(self.kernel, self.points, self.pivots)
-        return (places.block(some) for some in _parts(np.arange(len(self.points))))
-
 
 def pivoted(kernel: Any, points: Array, *, tol: float, limit: int) -> Streamed:
     """Features of the points (n, d), until no residual is above ``tol`` or there are ``limit`` of them."""
+    everywhere, none = np.arange(len(points)), np.empty(0, dtype=np.int64)
     diagonal = np.array(kernel.diag(points), dtype=np.float64)
     scale = float(np.abs(diagonal).max())
     check_residuals(kernel, diagonal, scale=scale)
     if scale <= tol:
         raise InputError("kernel", "at most tol on every point", f"give a tol below {scale:g}")
     stop = lowest(tol, len(points), scale)
-    above, pivots, factor = np.arange(len(points)), np.empty(0, dtype=np.int64), np.empty((0, 0))
-    squares, rounds = np.zeros(len(points)), 0
-    while len(above) and len(pivots) < limit:
-        further = _extended(kernel, points, (pivots, factor), _sample(above, SAMPLE), tol=stop, limit=limit)
-        if len(further[0]) == len(pivots):
+    found = Pivoted(kernel=kernel, points=points, pivots=none, factor=np.empty((0, 0)))
+    above, squares, rounds = everywhere, np.zeros(len(points)), 0
+    while len(above) and found.rank < limit:
+        further = found.extended(_sample(above, SAMPLE), tol=stop, limit=limit)
+        if further.rank == found.rank:
             break  # what is above the tolerance is rounding
-        (pivots, factor), rounds = further, rounds + 1
-        squares[above] = _squares(kernel, points, (pivots, factor), above)
-        left = diagonal[above] - squares[above]
-        above = above[(left > stop) & ~np.isin(above, pivots)]
+        found, rounds = further, rounds + 1
+        squares[above] = found.lengths(above)
+        above = above[diagonal[above] - squares[above] > stop]
+        above = above[~np.isin(above, found.pivots)]
     if rounds > 1:
-        squares = _squares(kernel, points, (pivots, factor), np.arange(len(points)))
+        squares = found.lengths(everywhere)
     residuals = diagonal - squares
-    residuals[pivots] = 0.0
+    residuals[found.pivots] = 0.0
     check_residuals(kernel, residuals, scale=scale)
-    return Streamed(
-        kernel=kernel,
-        points=points,
-        pivots=pivots,
-        factor=factor,
-        squares=squares,
-        residuals=residuals,
-        passes=min(rounds, 2),
-    )
+    return Streamed(**vars(found), squares=squares, residuals=residuals, passes=min(rounds, 2))
 
 
 def linear(points: Array) -> Streamed:
@@ -152,64 +170,14 @@ def announce(kernel: Any, points: Array, *, tol: float, limit: int) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Places:
-    """Points and pivots, ready to be cut into blocks."""
-
-    kernel: Any
-    points: Array
-    places: Array
-    """(r, d) of the pivots."""
-    order: Indices
-    ascending: Indices
-    """(r,) the pivots in ascending order, and that order."""
-
-    @classmethod
-    def of(cls, kernel: Any, points: Array, pivots: Indices) -> _Places:
-        order = np.argsort(pivots)
-        return cls(kernel=kernel, points=points, places=points[pivots], order=order, ascending=pivots[order])
-
-    def block(self, positions: Indices) -> Block:
-        same = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        if len(self.ascending):
-            near = np.minimum(np.searchsorted(self.ascending, positions), len(self.ascending) - 1)
-            here = np.flatnonzero(self.ascending[near] == positions)
-            same = here, self.order[near[here]]
-        return Block(kernel=self.kernel, points=self.points[positions], pivots=self.places, same=same)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class _Job:
     block: Block
     factor: Array
     key: ClassVar[None] = None
 
 
-def _squares(kernel: Any, points: Array, chosen: tuple[Indices, Array], positions: Indices) -> Array:
-    """(m,) ||phi(x)||^2 of these points, in blocks."""
-    pivots, factor = chosen
-    places = _Places.of(kernel, points, pivots)
-    jobs = (_Job(block=places.block(some), factor=factor) for some in _parts(positions))
-    return np.concatenate(list(passes.over(jobs, _lengths)))
-
-
 def _lengths(job: _Job) -> Array:
     return linalg.squared_norms(linalg.whiten(job.factor, job.block.rows()))
-
-
-def _extended(
-    kernel: Any, points: Array, chosen: tuple[Indices, Array], some: Indices, *, tol: float, limit: int
-) -> tuple[Indices, Array]:
-    """Pivots and factor, with further pivots until these points have no residual above ``tol``."""
-    pivots, factor = chosen
-    known = None
-    if len(pivots):
-        known = linalg.whiten(factor, _Places.of(kernel, points, pivots).block(some).rows())
-    found = pivoted_cholesky(kernel, points[some], tol=tol, limit=limit - len(pivots), known=known)
-    count = len(pivots) + len(found.pivots)
-    larger = np.zeros((count, count), order="F")
-    larger[: len(pivots), : len(pivots)] = factor
-    larger[len(pivots) :] = np.tril(found.array[found.pivots], k=len(pivots))
-    return np.concatenate([pivots, some[found.pivots]]), larger
 
 
 def _sample(positions: Indices, most: int) -> Indices:
@@ -217,7 +185,3 @@ def _sample(positions: Indices, most: int) -> Indices:
     if len(positions) <= most:
         return positions
     return np.sort(np.random.default_rng(0).choice(positions, most, replace=False))
-
-
-def _parts(positions: Indices) -> Iterator[Indices]:
-    return (positions[start : start + PART] for start in range(0, len(positions), PART))

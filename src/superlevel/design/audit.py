@@ -16,7 +16,8 @@ from superlevel.design.certificate import Proof, evaluate
 from superlevel.design.problem import DesignProblem, design_problem
 from superlevel.design.targets import AnyTargets, Dual, from_dual
 from superlevel.errors import InputError
-from superlevel.features import Features, Streamed
+from superlevel.features import Features
+from superlevel.streamed import Streamed
 
 NEARBY = 0.001  # uniform part of the design that proves a bound where the given one does not reach everything
 

@@ -18,9 +18,9 @@ from superlevel.arrays import Array, Indices, normalised
 from superlevel.design.arms import Root
 from superlevel.design.certificate import Proof, truncation
 from superlevel.design.information import DROWNED, factor_of
-from superlevel.design.mixtures import lower_root, triangle
+from superlevel.design.mixtures import Mixture
 from superlevel.design.problem import DesignProblem
-from superlevel.design.targets import Dual, View, from_dual
+from superlevel.design.targets import Dual, from_dual
 from superlevel.errors import InputError
 
 
@@ -80,7 +80,9 @@ def average_problem(problem: DesignProblem, mixture: Dual) -> AverageProblem:
         raise InputError("mixture", "zero on every target that counts", "give one of them a weight > 0")
     weights = normalised(given / given.max())  # the sum itself may overflow
     drowned = problem.ridge < DROWNED * problem.arms.longest
-    root = _root(problem.directions(), positions, weights, careful=bool(drowned))
+    rank = problem.arms.shape[1]
+    mixed = Mixture(view=problem.directions(), positions=positions, weights=weights, rank=rank)
+    root = _root(mixed, careful=bool(drowned))
     if not root.any():
         raise InputError("mixture", "on targets that are zero", "their values are known without measuring: use others")
     residuals = problem.residuals
@@ -88,16 +90,16 @@ def average_problem(problem: DesignProblem, mixture: Dual) -> AverageProblem:
     return AverageProblem(problem=problem, positions=positions, mixture=weights, root=root, missed=missed)
 
 
-def _root(view: View, positions: Indices, weights: Array, *, careful: bool) -> Array:
+def _root(mixed: Mixture, *, careful: bool) -> Array:
     """Rows whose moments are the mixture's, at most as many as there are coordinates.
 
     M itself holds its root to half of the digits, which is ``careful`` enough unless a ridge is small or missing.
     """
-    if len(positions) <= view.rows(positions[:1]).shape[1]:
-        return view.rows(positions) * np.sqrt(weights)[:, None]
+    if mixed.few:
+        return mixed.weighted()
     if not careful:
         try:
-            return np.ascontiguousarray(lower_root(view, positions, weights).T)
+            return np.ascontiguousarray(mixed.lower().T)
         except LinAlgError:
             pass  # M is singular
-    return triangle(view, positions, weights)
+    return mixed.triangle()

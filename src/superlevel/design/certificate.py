@@ -21,11 +21,10 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from superlevel import linalg
 from superlevel.arrays import Array, Indices
 from superlevel.design.arms import Look, Root
 from superlevel.design.information import Whitened, factor_of
-from superlevel.design.mixtures import in_blocks, lower_root, triangle
+from superlevel.design.mixtures import Mixture
 from superlevel.design.problem import DesignProblem
 from superlevel.design.targets import Variances, View
 
@@ -123,9 +122,9 @@ def evaluate(
     factor = factor_of(problem.arms, weights, ridge=problem.ridge)
     through = Whitened(factor=factor, arms=problem.arms.whitened(factor))
     view = problem.targets.view(through)
-    look = through.arms.look(_root(view, positions, mixture))
-    variances = view.variances(look)
-    mixed_variances = np.concatenate([linalg.squared_norms(rows) for rows, _ in in_blocks(view, positions, mixture)])
+    mixed = Mixture(view=view, positions=positions, weights=mixture, rank=len(factor))
+    look = through.arms.look(_root(mixed))
+    variances, mixed_variances = view.variances(look), mixed.variances
     average = float(mixed_variances @ mixture)
     return Evaluation(
         through=through,
@@ -140,14 +139,14 @@ def evaluate(
     )
 
 
-def _root(view: View, positions: Indices, mixture: Array) -> Root:
+def _root(mixed: Mixture) -> Root:
     """Of M where A is the identity, with as few columns as M allows."""
-    if len(positions) <= view.rows(positions[:1]).shape[1]:
-        return Root(matrix=view.rows(positions) * np.sqrt(mixture)[:, None], lower=False)
+    if mixed.few:
+        return Root(matrix=mixed.weighted(), lower=False)
     try:
-        return Root(matrix=lower_root(view, positions, mixture), lower=True)
+        return Root(matrix=mixed.lower(), lower=True)
     except LinAlgError:  # M is singular
-        return Root(matrix=triangle(view, positions, mixture), lower=False)
+        return Root(matrix=mixed.triangle(), lower=False)
 
 
 def truncation(problem: DesignProblem, weights: Array, *, missed: float, kept: float) -> float:

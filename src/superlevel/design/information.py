@@ -8,7 +8,7 @@ import numpy as np
 
 from superlevel import linalg
 from superlevel.arrays import Array
-from superlevel.design.arms import Lines, Seen, Written
+from superlevel.design.arms import Arms, Seen, Written
 
 BLOCK = 2**22  # numbers of arms' rows held at a time: 32 MB
 # ridge / tr(A) below which rounding of A would leave a variance fewer than nine digits
@@ -38,11 +38,11 @@ def information_factor(
     return factor_of(Written(arms), weights, ridge=ridge)
 
 
-def factor_of(arms: Lines, weights: Array, *, ridge: float) -> Array:
+def factor_of(arms: Arms, weights: Array, *, ridge: float) -> Array:
     """The same for arms that may be streamed."""
-    support = np.flatnonzero(weights)
-    rank = arms.at(support[:1]).shape[1]
-    parts = np.array_split(support, 1 + len(support) * rank // BLOCK)
+    (_, rank), support = arms.shape, np.flatnonzero(weights)
+    step = max(1, BLOCK // rank)
+    parts = [support[start : start + step] for start in range(0, len(support), step)]
     information = linalg.moment(arms.at(parts[0]), weights[parts[0]])
     for part in parts[1:]:
         information += linalg.moment(arms.at(part), weights[part])

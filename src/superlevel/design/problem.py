@@ -14,7 +14,8 @@ from superlevel.design.basis import Given, basis
 from superlevel.design.information import Whitened
 from superlevel.design.targets import AnyTargets, Pairs, Targets, View, as_targets, listed
 from superlevel.errors import InputError
-from superlevel.features import Features, Streamed
+from superlevel.features import Features
+from superlevel.streamed import Streamed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,4 +91,4 @@ def _streamed(features: Streamed, targets: AnyTargets | ArrayLike | None, ridge:
         n = len(features.points)
         got = f"Pairs of streamed features, {n:,} points of which make {n**2:,} pairs"
         raise InputError("targets", got, "give sl.features.embed(kernel, points) of fewer points, or another target")
-    return Given(lines=InBlocks(features))
+    return Given(lines=InBlocks(source=features, factor=features.factor))
