@@ -91,8 +91,8 @@ class Evaluation(Proof):
     """The targets in those coordinates."""
     variances: Variances
     """s at the targets."""
-    positions: Indices
-    """(m,) the mixture's targets."""
+    mixture: Mixture
+    """The mixture's targets in those coordinates."""
     mixed_variances: Array
     """(m,) s at them."""
 
@@ -103,8 +103,8 @@ class Evaluation(Proof):
 
     @property
     def mixed(self) -> Array:
-        """(m, r) the mixture's targets in those coordinates."""
-        return self.view.rows(self.positions)
+        """(m, r) the mixture's targets."""
+        return self.mixture.rows
 
     @property
     def kept(self) -> float:
@@ -130,7 +130,7 @@ def evaluate(
         through=through,
         view=view,
         variances=variances,
-        positions=positions,
+        mixture=mixed,
         mixed_variances=mixed_variances,
         look=look,
         average=average,

@@ -28,6 +28,11 @@ class Mixture:
     rank: int
     """r"""
 
+    @cached_property
+    def rows(self) -> Array:
+        """(p, r)"""
+        return self.view.rows(self.positions)
+
     @property
     def few(self) -> bool:
         """Whether there are no more targets than coordinates."""
@@ -43,14 +48,14 @@ class Mixture:
         """The targets' rows (m, r) and their weights (m,), as many at a time as fit."""
         parts = 1 + len(self.positions) * self.rank // BLOCK
         if parts == 1:
-            yield self._whole, self.weights
+            yield self.rows, self.weights
         else:
             for part in np.array_split(np.arange(len(self.positions)), parts):
                 yield self.view.rows(self.positions[part]), self.weights[part]
 
     def weighted(self) -> Array:
         """N' (p, r) of M = N N', of few targets."""
-        return self._whole * np.sqrt(self.weights)[:, None]
+        return self.rows * np.sqrt(self.weights)[:, None]
 
     def lower(self) -> Array:
         """C (r, r), lower, of M = C C': it holds half of the digits. Raises LinAlgError where M is singular."""
@@ -64,7 +69,3 @@ class Mixture:
             (found,) = qr(np.concatenate([found, rows * np.sqrt(weights)[:, None]]), mode="r", check_finite=False)
             found = found[: self.rank]
         return np.ascontiguousarray(found)
-
-    @cached_property
-    def _whole(self) -> Array:
-        return self.view.rows(self.positions)
