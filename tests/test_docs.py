@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import superlevel as sl
 from superlevel.fields import FIELDS, table
@@ -31,6 +32,9 @@ def test_the_guide_to_designs_gives_a_certified_design_and_its_counts() -> None:
     names = run_examples("docs/designs.md")
     assert names["design"].gap <= 0.01
     assert names["counts"].sum() == 1000
+    assert names["found"].gap <= 0.05
+    assert names["bound"] == pytest.approx(names["found"].lower_bound)
+    assert names["value"] == pytest.approx(names["found"].value)
 
 
 def test_the_readme_s_harbour_is_surveyed_without_a_mistake() -> None:

@@ -20,7 +20,7 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
-from superlevel import features
+from superlevel import pivoted_cholesky
 from superlevel.errors import InputError
 from superlevel.features import Features, embed, tolerance
 
@@ -303,7 +303,7 @@ def test_the_features_do_not_depend_on_how_many_points_are_computed_together(
 ) -> None:
     at = points(120)
     together = embed(kernel, at, tol=1e-6 * float(kernel.diag(at).max()))
-    monkeypatch.setattr(features, "PART", 50)
+    monkeypatch.setattr(pivoted_cholesky, "PART", 50)
     apart = embed(kernel, at, tol=1e-6 * float(kernel.diag(at).max()))
     np.testing.assert_array_equal(apart.pivots, together.pivots)
     np.testing.assert_allclose(apart.array, together.array, rtol=0, atol=1e-7 * np.abs(together.array).max())

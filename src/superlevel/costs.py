@@ -20,6 +20,7 @@ PER_PRODUCT, PER_KERNEL = 6e-11, 1e-8  # seconds of n r^2 products and of n r d 
 NUMBER = 8  # bytes
 PART = 8192  # points whose features are computed together
 COPIES = 1.5  # of a part's features that exist beside those of all points, while they grow and are copied
+PER_POINT = 20  # numbers that are held of each point where features are streamed
 BLOCK = 300  # columns of a part's kernel and of what it is computed from
 STEPS, LOOKS = 60, 10  # of an optimal design: Newton steps on its active set, and evaluations of all arms and targets
 PER_SUPPORT = 1.5e-8  # seconds of a step of Frank-Wolfe, for each target and each arm that has a weight
@@ -51,21 +52,39 @@ def of_features(n: int, d: int, rank: int) -> Cost:
     return Cost(seconds=seconds, bytes=float(NUMBER * (n * (rank + d) + part * (COPIES * rank + BLOCK))))
 
 
+def of_streamed_features(n: int, d: int, rank: int, sample: int) -> Cost:
+    """Of features that are computed when they are needed: those of a sample as an array, and two passes over all."""
+    chosen = of_features(min(n, sample), d, rank)
+    seconds = 2 * of_pass(n, d, rank).seconds + chosen.seconds
+    numbers = 3 * rank**2 + PER_POINT * n
+    return Cost(seconds=seconds, bytes=chosen.bytes + float(NUMBER * numbers))
+
+
+def of_pass(n: int, d: int, rank: int) -> Cost:
+    """Of one pass over points whose features are streamed: kernel rows, and two triangular products (r, r)."""
+    numbers = min(n, PART) * rank * COPIES + rank**2 + PER_POINT * n
+    return Cost(seconds=PER_PRODUCT * n * rank**2 + PER_KERNEL * n * rank * d, bytes=float(NUMBER * numbers))
+
+
 def of_pairs(n: int) -> Cost:
     """Of the intervals of all pairs of points, in one batch."""
     return Cost(seconds=PER_PAIR * n**2, bytes=float(NUMBER * PAIRS * n**2))
 
 
-def of_design(arms: tuple[int, int], targets: tuple[int, ...], active: tuple[int, int]) -> Cost:
+def of_design(
+    arms: tuple[int, int], targets: tuple[int, ...], active: tuple[int, int], *, held: float | None = None
+) -> Cost:
     """Of an optimal design on arms (n, r), with the shape of a mixture of its targets, (p,) or (n, n).
+
+    Looking at all arms holds so many bytes; by default those of arrays (n, r).
 
     The active set has m arms and p targets: a step forms a matrix (m, m) from products with all p, and factors it.
     """
     (n, rank), (m, p) = arms, active
     step = m**2 * (2 * p + rank) + m**3 / 3
     look = (n + targets[0]) * rank**2 + math.prod(targets) * rank
-    numbers = 4 * n * rank + 5 * m * (m + p)
-    return Cost(seconds=PER_PRODUCT * (STEPS * step + LOOKS * look), bytes=float(NUMBER * numbers))
+    held = float(NUMBER * 4 * n * rank) if held is None else held
+    return Cost(seconds=PER_PRODUCT * (STEPS * step + LOOKS * look), bytes=held + float(NUMBER * 5 * m * (m + p)))
 
 
 def of_frank_wolfe(arms: tuple[int, int], targets: int, iterations: int) -> Cost:

@@ -1,14 +1,7 @@
-"""Finite features of a kernel, with the error they carry.
+"""Finite features of a kernel, with the error they carry, by pivoted Cholesky (`superlevel.pivoted_cholesky`).
 
-Pivoted Cholesky of the kernel matrix K, from its rows: after r pivots K = Phi Phi' + E with E positive semi-definite,
-so the largest entry of E is on its diagonal, residual(x) = k(x, x) - ||phi(x)||^2. The next pivots are where the
-residual is largest. Only r rows of K are ever computed and the work is n r^2.
-
-Pivots are taken in blocks, so that the passes over Phi are matrix products rather than matrix times vector. Within a
-block the pivoting is exact on the candidates, and stops once they fall to a fraction of the largest residual: the
-guarantee, which is the residual that remains, does not depend on the order of the pivots.
-
-References: Harbrecht, Peters and Schneider 2012, Appl. Numer. Math. 62:428; Bach and Jordan 2002, JMLR 3:1.
+`embed` returns the features of all points as an array. `stream` returns what is needed to compute them when they are
+needed, for domains whose array would not fit into the memory.
 """
 
 from __future__ import annotations
@@ -18,19 +11,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import blas, lapack
 
-from superlevel import costs, linalg
+from superlevel import costs, linalg, streamed
 from superlevel.arrays import Array, Indices, Mask, as_count, as_matrix, as_number
-from superlevel.errors import InputError
 from superlevel.one_thread import one_thread
+from superlevel.pivoted_cholesky import pivoted_cholesky
+from superlevel.streamed import Streamed
 
-CANDIDATES = 96  # points looked at together for the next pivots
-PART = costs.PART
 CLOSE, ROUNDING = 1e-12, 1e-28  # squared lengths of a pair, relative to its parts', that may be, and are, none
 PROBED, SATURATED = 1000, 0.5  # points whose features show how many all need, if they are fewer than this part
 INSTEAD = "give fewer points or a smoother kernel, or leave the kernel out: it is then estimated, without features"
-FRACTION = 0.1  # a candidate is taken while its residual is at least this part of the largest
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,7 +81,30 @@ def embed(kernel: Any, points: ArrayLike, *, tol: float = 1e-6, max_rank: int | 
         return Features(array=places, residuals=np.zeros(count), pivots=np.arange(0))
     limit = count if max_rank is None else min(count, as_count("max_rank", max_rank))
     _announce(kernel, places, tol, limit)
-    return _pivoted_cholesky(kernel, places, tol, limit)
+    return Features(**pivoted_cholesky(kernel, places, tol=tol, limit=limit)._asdict())
+
+
+@one_thread
+def stream(kernel: Any, points: ArrayLike, *, tol: float = 1e-6, max_rank: int | None = None) -> Streamed:
+    """The features of `embed` for points (n, d) so many that an array (n, r) of them would be too large.
+
+    They are computed when they are needed, in blocks of points and in threads; what is held are the pivots, a factor
+    (r, r) and a few numbers for each point. The same arguments mean the same. Pivots are others than those of `embed`:
+    they are chosen on samples, and no point of all has a residual above ``tol``.
+
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> line = np.linspace(0, 1, 5000)[:, None]
+    >>> found = stream(RBF(0.1), line, tol=1e-3)
+    >>> found.residual <= 1e-3, found.at(np.array([7, 2000])).shape == (2, found.rank), found.passes
+    (True, True, 1)
+    """
+    places = as_matrix("points", points)
+    tol = as_number("tol", tol, at_least=0)
+    if kernel is None:
+        return streamed.linear(places)
+    limit = len(places) if max_rank is None else min(len(places), as_count("max_rank", max_rank))
+    streamed.announce(kernel, places, tol=tol, limit=limit)
+    return streamed.pivoted(kernel, places, tol=tol, limit=limit)
 
 
 def tolerance(ridge: float, rtol: float) -> float:
@@ -109,103 +122,7 @@ def _announce(kernel: Any, points: Array, tol: float, limit: int) -> None:
     if not costs.of_features(n, d, limit).notable:
         return
     some = points[np.linspace(0, n - 1, min(n, PROBED)).astype(np.int64)]
-    rank = _pivoted_cholesky(kernel, some, tol, min(limit, len(some))).rank
+    rank = len(pivoted_cholesky(kernel, some, tol=tol, limit=min(limit, len(some))).pivots)
     expected = limit if rank > SATURATED * len(some) else min(limit, 2 * rank)
     cost = costs.of_features(n, d, expected)
     costs.announce("points", f"up to {expected:,} features of the kernel on {n:,} points", cost, instead=INSTEAD)
-
-
-def _pivoted_cholesky(kernel: Any, points: Array, tol: float, limit: int) -> Features:
-    residuals = np.array(kernel.diag(points), dtype=np.float64)
-    _check_residuals(kernel, residuals, scale=float(np.abs(residuals).max()))
-    scale = float(residuals.max())
-    stop = max(tol, len(points) * np.finfo(float).eps * scale)  # below this there is only rounding
-    known = _Known(len(points))
-    pivots: list[int] = []
-    while len(pivots) < limit and (largest := float(residuals.max())) > stop:
-        chosen, among, factor = _next_pivots(kernel, points, known, residuals, max(stop, FRACTION * largest))
-        room = slice(limit - len(pivots))
-        chosen, among, factor = chosen[room], among[room, room], factor[room, room]
-        at_pivots = known.at(chosen)
-        for part, rows in enumerate(known.parts):
-            fresh = np.asfortranarray(kernel(points[rows], points[chosen]), dtype=np.float64)
-            within = (rows.start <= chosen) & (chosen < rows.stop)
-            fresh[chosen[within] - rows.start] = among[within]  # WhiteKernel leaves its diagonal out of k(X, Y)
-            fresh = blas.dgemm(-1.0, known.columns(part), at_pivots, beta=1.0, c=fresh, trans_b=1, overwrite_c=1)
-            fresh = blas.dtrsm(1.0, factor, fresh, side=1, lower=1, trans_a=1, overwrite_b=1)
-            residuals[rows] -= np.einsum("ij,ij->i", fresh, fresh)
-            known.append(part, fresh, limit)
-        residuals[chosen] = 0.0
-        _check_residuals(kernel, residuals, scale=scale)
-        pivots.extend(int(i) for i in chosen)
-    if not pivots:
-        raise InputError("kernel", "at most tol on every point", f"give a tol below {scale:g}")
-    return Features(array=known.as_array(), residuals=residuals, pivots=np.array(pivots, dtype=np.int64))
-
-
-def _next_pivots(
-    kernel: Any, points: Array, known: _Known, residuals: Array, least: float
-) -> tuple[Indices, Array, Array]:
-    """Points with large residuals that stay large given each other, their kernel, and the factor of its new part."""
-    count = min(CANDIDATES, len(residuals))
-    candidates = np.argpartition(-residuals, count - 1)[:count]
-    among = np.asarray(kernel(points[candidates]), dtype=np.float64)
-    rows = known.at(candidates)
-    new = np.asfortranarray(among - linalg.inner(rows, rows))
-    factor, order, rank, _ = lapack.dpstrf(new, tol=least, lower=1)
-    first = order[: max(rank, 1)] - 1
-    return (
-        candidates[first],
-        among[np.ix_(first, first)],
-        np.asfortranarray(np.tril(factor[: len(first), : len(first)])),
-    )
-
-
-class _Known:
-    """The features that are known so far, (n, r), in parts of `PART` points each.
-
-    A part is column-major, so that it can grow by columns. No more than one part at a time exists twice: while it
-    grows, and while it is copied into the row-major array.
-    """
-
-    def __init__(self, count: int) -> None:
-        self.parts = [slice(start, min(start + PART, count)) for start in range(0, count, PART)]
-        self._columns = [np.empty((rows.stop - rows.start, 64), order="F") for rows in self.parts]
-        self._used = [0] * len(self.parts)
-
-    def columns(self, part: int) -> Array:
-        """(m, r) the features of the points of a part, column-major."""
-        return self._columns[part][:, : self._used[part]]
-
-    def at(self, points: Indices) -> Array:
-        """(m, r) the features of these points."""
-        return np.array([self.columns(i // PART)[i % PART] for i in points.tolist()])
-
-    def append(self, part: int, fresh: Array, limit: int) -> None:
-        """Write fresh columns after the known ones, in twice the room where it is too small, up to the limit."""
-        columns, used = self._columns[part], self._used[part]
-        needed = used + fresh.shape[1]
-        if needed > columns.shape[1]:
-            larger = np.empty((len(columns), max(needed, min(2 * columns.shape[1], limit))), order="F")
-            larger[:, :used] = columns[:, :used]
-            self._columns[part] = columns = larger
-        columns[:, used:needed] = fresh
-        self._used[part] = needed
-
-    def as_array(self) -> Array:
-        """(n, r), row-major. Every part is freed as soon as it is copied."""
-        array = np.empty((self.parts[-1].stop, self._used[-1]))
-        for part, rows in enumerate(self.parts):
-            array[rows] = self.columns(part)
-            self._columns[part] = np.empty((0, 0))
-        return array
-
-
-def _check_residuals(kernel: Any, residuals: Array, *, scale: float) -> None:
-    """Residuals of a positive semi-definite kernel are never negative; clip what is rounding."""
-    least = float(residuals.min())
-    if not np.isfinite(residuals).all():
-        raise InputError("kernel", kernel, "it gives numbers that are not finite on these points")
-    if least < -1e-8 * scale or scale == 0:
-        raise InputError("kernel", kernel, f"it must be positive definite, but a residual is {least:g}")
-    np.maximum(residuals, 0.0, out=residuals)

@@ -71,7 +71,7 @@ def test_an_active_set_is_a_distribution_on_arms_that_span(ridge: float, targets
     first = active_set.begin(problem)
     criterion = Minimax(problem=problem)
     assert not criterion.covers(first)
-    assert np.linalg.matrix_rank(problem.arms[first.arms]) == 5
+    assert np.linalg.matrix_rank(problem.arms.at(first.arms)) == 5
     for weights, positions in ((first.weights, first.arms), (first.mixture, first.targets)):
         assert (weights > 0).all()
         assert weights.sum() == pytest.approx(1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.gaussian_process.kernels import RBF
 
-from superlevel.design import Design, FrankWolfe, Pairs, Rows, Status, Subset, average, certify, solve
+from superlevel.design import Design, FrankWolfe, Pairs, Rows, Status, Subset, average, certify, mixtures, solve
 from superlevel.design.problem import design_problem
 from superlevel.errors import InputError
 from superlevel.features import embed, tolerance
@@ -183,7 +183,7 @@ def test_frank_wolfe_still_needs_a_ridge() -> None:
 @pytest.mark.parametrize("ridge", [0, 1e-12, 0.1])  # by orthogonal factors where a ridge is small, by M elsewhere
 @pytest.mark.parametrize("rows", [VECTORS[:3], VECTORS, np.repeat(VECTORS[:2], 30, axis=0), pairs(ARMS, 0.3)])
 def test_a_root_has_the_mixtures_moments(rows: Array, ridge: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(average, "BLOCK", 50)  # so that many targets come in several blocks
+    monkeypatch.setattr(mixtures, "BLOCK", 50)  # so that many targets come in several blocks
     mixture = mixture_of(rows)
     problem = design_problem(ARMS, rows, ridge=ridge)
     root = average.average_problem(problem, mixture).root

@@ -26,7 +26,7 @@ def posed(instance: Instance, mixture: Array) -> AverageProblem:
 def seen_from(average: AverageProblem, weights: Array, dtype: type[np.floating] = np.float64) -> Local:
     """In coordinates where A is the identity, by an inverse of A's root."""
     seen = average.evaluate(weights)
-    arms = np.linalg.solve(seen.factor, average.problem.arms.T).T
+    arms = np.linalg.solve(seen.factor, average.problem.arms.written().T).T
     return Local(arms=arms.astype(dtype), roots=seen.roots.astype(dtype), gains=seen.gains)
 
 

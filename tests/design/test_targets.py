@@ -15,6 +15,7 @@ from scipy import sparse
 
 from superlevel.arrays import Mask
 from superlevel.design import Pairs, Rows, Status, Subset, certify, solve, targets
+from superlevel.design.arms import Root, Written
 from superlevel.design.basis import basis
 from superlevel.design.information import Whitened
 from superlevel.design.targets import as_dual, as_targets, from_dual, spread
@@ -85,7 +86,8 @@ def test_variances_of_pairs_do_not_depend_on_the_blocks(
     mask, scales = options(30, masked=masked, scaled=scaled)
     mask[4] = mask[:, 9] = False  # an x and an x' without any pair
     bound = as_targets(Pairs(0.3, mask, scales), basis(ARMS, 1.0))
-    seen = bound.view(Whitened(factor=np.eye(4, order="F"), arms=ARMS)).variances()
+    arms, nothing = Written(ARMS), Root(matrix=np.zeros((1, 4)), lower=False)
+    seen = bound.view(Whitened(factor=np.eye(4, order="F"), arms=arms)).variances(arms.look(nothing))
     dense = (pairs(ARMS, 0.3) ** 2).sum(axis=1).reshape(30, 30) / scales**2
     np.testing.assert_allclose(seen.values, dense.ravel()[seen.positions])
     assert mask.ravel()[seen.positions].all()

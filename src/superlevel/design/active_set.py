@@ -42,7 +42,7 @@ class ActiveSet:
 
     def everywhere(self, problem: DesignProblem) -> Array:
         """(n,) the weights of all arms."""
-        weights = np.zeros(len(problem.arms))
+        weights = np.zeros(problem.arms.shape[0])
         weights[self.arms] = self.weights
         return weights
 
@@ -77,7 +77,7 @@ def begin(problem: DesignProblem) -> ActiveSet:
 def entering(arms: Indices, seen: Proof, *, most: int) -> Indices:
     """These arms, and those that gain more than any of them, at most so many."""
     others = largest(seen.gains, float(seen.gains[arms].max()), most)
-    return np.union1d(arms, others[apart(seen.roots[others])])
+    return np.union1d(arms, others[apart(seen.look.roots.at(others))])
 
 
 def blurred(distribution: Array) -> Array:

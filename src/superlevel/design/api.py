@@ -17,13 +17,14 @@ from superlevel.design.targets import AnyTargets, Dual
 from superlevel.errors import InputError
 from superlevel.features import Features
 from superlevel.one_thread import one_thread
+from superlevel.streamed import Streamed
 
 Method: TypeAlias = InteriorPoint | FrankWolfe
 
 
 @one_thread
 def solve(
-    arms: ArrayLike | Features,
+    arms: ArrayLike | Features | Streamed,
     targets: AnyTargets | ArrayLike | None = None,
     *,
     ridge: float,
@@ -40,6 +41,9 @@ def solve(
     ``arms`` are rows (n, r), or `Features`, whose residual is then part of the certificate: the bound holds for the
     true kernel, and so does the value. ``targets`` are rows (p, r), a `Subset` of the arms, `Pairs` of arms, or None
     for all arms; each kind takes a mask and positive scales. ``ridge`` may be 0 where the arms reach every target.
+
+    For millions of points ``arms`` are `Streamed` features, as `superlevel.features.stream` returns them. Value and
+    bound are then computed in passes over all points. They need a ridge > 0 and targets other than `Pairs`.
 
     With a ``mixture`` w of the targets, weights that are not negative and need no sum, the average sum_v w_v v' A^-1 v
     takes the place of the largest, in the value and in the bound. Its shape is (p,) for rows, (n,) for a subset of n
@@ -64,8 +68,8 @@ def solve(
         raise InputError("start", f"a {type(start).__name__}", "give a Design, as solve returns it")
     if not isinstance(method, InteriorPoint | FrankWolfe | None):
         raise InputError("method", repr(method), "give InteriorPoint() or FrankWolfe()")
-    if start is not None and start.weights.shape != (len(problem.arms),):
-        raise InputError("start", f"for {len(start.weights)} arms", f"give a design for {len(problem.arms)}")
+    if start is not None and start.weights.shape != (problem.arms.shape[0],):
+        raise InputError("start", f"for {len(start.weights)} arms", f"give a design for {problem.arms.shape[0]}")
     chosen = InteriorPoint() if method is None else method
     count, rank = problem.arms.shape
     what = f"the steps of an optimal design for {count:,} arms with {rank:,} features"

@@ -17,6 +17,7 @@ from superlevel.design.problem import DesignProblem, design_problem
 from superlevel.design.targets import AnyTargets, Dual, from_dual
 from superlevel.errors import InputError
 from superlevel.features import Features
+from superlevel.streamed import Streamed
 
 NEARBY = 0.001  # uniform part of the design that proves a bound where the given one does not reach everything
 
@@ -34,7 +35,7 @@ class Review(NamedTuple):
 
 
 def review(
-    arms: ArrayLike | Features,
+    arms: ArrayLike | Features | Streamed,
     targets: AnyTargets | ArrayLike | None,
     weights: ArrayLike,
     dual: Dual,
@@ -55,7 +56,7 @@ def review(
 
 
 def certify(
-    arms: ArrayLike | Features,
+    arms: ArrayLike | Features | Streamed,
     targets: AnyTargets | ArrayLike | None,
     weights: ArrayLike,
     dual: Dual,
@@ -70,7 +71,7 @@ def certify(
 
 
 def _review(problem: DesignProblem, weights: ArrayLike, dual: Dual, mixture: Dual | None) -> Review:
-    design = as_weights("weights", weights, len(problem.arms))
+    design = as_weights("weights", weights, problem.arms.shape[0])
     prove: Callable[[Array], Proof]
     if mixture is not None:
         prove = average_problem(problem, mixture).evaluate

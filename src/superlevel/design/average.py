@@ -8,21 +8,20 @@ mixture enters through the root N alone, which has r columns at most, however ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, qr, solve_triangular
+from scipy.linalg import LinAlgError, solve_triangular
 
 from superlevel import linalg
 from superlevel.arrays import Array, Indices, normalised
+from superlevel.design.arms import Root
 from superlevel.design.certificate import Proof, truncation
-from superlevel.design.information import DROWNED, information_factor
+from superlevel.design.information import DROWNED, factor_of
+from superlevel.design.mixtures import Mixture
 from superlevel.design.problem import DesignProblem
-from superlevel.design.targets import Dual, View, from_dual
+from superlevel.design.targets import Dual, from_dual
 from superlevel.errors import InputError
-
-BLOCK = 2**22  # numbers of targets' rows held at a time: 32 MB
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,21 +50,23 @@ class AverageProblem:
         """On these arms only, as if they were exact."""
         return replace(self, problem=self.problem.among(arms, self.root))
 
+    def written(self) -> AverageProblem:
+        """With the arms as an array."""
+        return replace(self, problem=self.problem.written())
+
     def evaluate(
         self,
         weights: Array,  # (n,)
     ) -> Averaged:
         """Average and bound. Raises LinAlgError where the design does not reach everything."""
         arms, ridge = self.problem.arms, self.problem.ridge
-        factor = information_factor(arms, weights, ridge=ridge)
+        factor = factor_of(arms, weights, ridge=ridge)
         white = linalg.whiten(factor, self.root)  # N' L^-T
         pulled = solve_triangular(factor, white.T, lower=True, trans="T", check_finite=False).T  # Y'
-        roots = linalg.inner(arms, pulled)
         average = float(linalg.squared_norms(white).sum())
         return Averaged(
             factor=factor,
-            roots=roots,
-            gains=linalg.squared_norms(roots),
+            look=arms.look(Root(matrix=pulled, lower=False)),
             average=average,
             shrinkage=ridge * float(linalg.squared_norms(pulled).sum()),
             truncation=truncation(self.problem, weights, missed=self.missed, kept=average),
@@ -78,8 +79,10 @@ def average_problem(problem: DesignProblem, mixture: Dual) -> AverageProblem:
     if not len(positions):
         raise InputError("mixture", "zero on every target that counts", "give one of them a weight > 0")
     weights = normalised(given / given.max())  # the sum itself may overflow
-    drowned = problem.ridge < DROWNED * float(linalg.squared_norms(problem.arms).max())
-    root = _root(problem.directions(), positions, weights, careful=bool(drowned))
+    drowned = problem.ridge < DROWNED * problem.arms.longest
+    rank = problem.arms.shape[1]
+    mixed = Mixture(view=problem.directions(), positions=positions, weights=weights, rank=rank)
+    root = _root(mixed, careful=bool(drowned))
     if not root.any():
         raise InputError("mixture", "on targets that are zero", "their values are known without measuring: use others")
     residuals = problem.residuals
@@ -87,27 +90,16 @@ def average_problem(problem: DesignProblem, mixture: Dual) -> AverageProblem:
     return AverageProblem(problem=problem, positions=positions, mixture=weights, root=root, missed=missed)
 
 
-def _root(view: View, positions: Indices, weights: Array, *, careful: bool) -> Array:
+def _root(mixed: Mixture, *, careful: bool) -> Array:
     """Rows whose moments are the mixture's, at most as many as there are coordinates.
 
     M itself holds its root to half of the digits, which is ``careful`` enough unless a ridge is small or missing.
     """
-    width = view.rows(positions[:1]).shape[1]
-    blocks = np.array_split(np.arange(len(positions)), 1 + len(positions) * width // BLOCK)
-
-    def rows() -> Iterator[Array]:
-        return (view.rows(positions[block]) * np.sqrt(weights[block])[:, None] for block in blocks)
-
-    if len(positions) <= width:
-        return np.concatenate(list(rows()))
+    if mixed.few:
+        return mixed.weighted()
     if not careful:
         try:
-            moment = sum(linalg.moment(view.rows(positions[block]), weights[block]) for block in blocks)
-            return np.ascontiguousarray(linalg.cholesky(np.asfortranarray(moment)).T)
+            return np.ascontiguousarray(mixed.lower().T)
         except LinAlgError:
             pass  # M is singular
-    triangle = np.zeros((0, width))
-    for some in rows():
-        (triangle,) = qr(np.concatenate([triangle, some]), mode="r", check_finite=False)
-        triangle = triangle[:width]
-    return np.ascontiguousarray(triangle)
+    return mixed.triangle()

@@ -51,10 +51,10 @@ class AverageCase:
         return replace(resumed.on_arms(arms, RESUMED), thinned=False)
 
     def covers(self, active: ActiveSet) -> bool:
-        return len(active.arms) == len(self.problem.arms)
+        return len(active.arms) == self.problem.arms.shape[0]
 
     def inner(self, active: ActiveSet, *, aim: float, budget: int) -> Inner[Averaged]:
-        average = self.average if self.covers(active) else self.average.among(active.arms)
+        average = self.average.written() if self.covers(active) else self.average.among(active.arms)
         return _Inner(average=average, aim=aim, budget=budget)
 
     def look(self, active: ActiveSet) -> Averaged:
@@ -87,7 +87,7 @@ class _Inner(Inner[Averaged]):
 
     def local(self, seen: Averaged, unit: float, dtype: type[np.floating]) -> Local:
         return Local(
-            arms=linalg.whiten(seen.factor, self.average.problem.arms).astype(dtype),
+            arms=linalg.whiten(seen.factor, self.average.problem.arms.written()).astype(dtype),
             roots=(seen.roots / np.sqrt(unit)).astype(dtype),
             gains=seen.gains / unit,
         )

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from superlevel.arrays import Array, Indices
+from superlevel.design.arms import Arms, Written
 from superlevel.errors import InputError
 
 REACH = 1e-8  # part of a target's length that may lie outside the arms' span and still count as rounding
@@ -22,14 +23,19 @@ REACH = 1e-8  # part of a target's length that may lie outside the arms' span an
 class Given:
     """The coordinates as given, for ridge > 0."""
 
-    arms: Array
+    lines: Arms
     """(n, r)"""
+
+    @property
+    def arms(self) -> Array:
+        """(n, r) as one array."""
+        return self.lines.written()
 
     def express(self, field: str, rows: Array) -> Array:
         """The rows in these coordinates."""
-        if rows.shape[1] != self.arms.shape[1]:
-            columns = f"with {rows.shape[1]} columns"
-            raise InputError(field, columns, f"give {self.arms.shape[1]} columns, as many as the arms have")
+        width = self.lines.shape[1]
+        if rows.shape[1] != width:
+            raise InputError(field, f"with {rows.shape[1]} columns", f"give {width} columns, as many as the arms have")
         return rows
 
 
@@ -65,12 +71,12 @@ def basis(arms: Array, ridge: float) -> Given:
     if not arms.any():
         raise InputError("arms", "zero everywhere", "give some arm that is not zero: these measure nothing")
     if ridge > 0:
-        return Given(arms=arms)
+        return Given(lines=Written(arms))
     orthonormal, triangle, order = qr(arms, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     rank = int(np.count_nonzero(sizes > max(arms.shape) * np.finfo(float).eps * sizes[0]))
     return Span(
-        arms=np.ascontiguousarray(orthonormal[:, :rank]),
+        lines=Written(np.ascontiguousarray(orthonormal[:, :rank])),
         triangle=np.asarray(triangle[:rank], dtype=np.float64),
         order=order.astype(np.int64),
     )

@@ -21,9 +21,10 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from superlevel import linalg
 from superlevel.arrays import Array, Indices
-from superlevel.design.information import Whitened, information_factor
+from superlevel.design.arms import Look, Root
+from superlevel.design.information import Whitened, factor_of
+from superlevel.design.mixtures import Mixture
 from superlevel.design.problem import DesignProblem
 from superlevel.design.targets import Variances, View
 
@@ -32,16 +33,24 @@ from superlevel.design.targets import Variances, View
 class Proof:
     """What one design and one mixture prove."""
 
-    roots: Array
-    """(n, k) rows whose inner products are phi_i' A^-1 M A^-1 phi_j."""
-    gains: Array
-    """(n,) g, what measuring at an arm would take off T."""
+    look: Look
+    """Of all arms."""
     average: float
     """T"""
     shrinkage: float
     """ridge R"""
     truncation: float
     """At most what the features miss of the value."""
+
+    @property
+    def gains(self) -> Array:
+        """(n,) g, what measuring at an arm would take off T."""
+        return self.look.gains
+
+    @property
+    def roots(self) -> Array:
+        """(n, k) rows whose inner products are phi_i' A^-1 M A^-1 phi_j."""
+        return self.look.roots.written()
 
     @property
     def kept(self) -> float:
@@ -76,16 +85,26 @@ class Proof:
 class Evaluation(Proof):
     """One full evaluation: every arm and every target, at one design and one mixture."""
 
-    arms: Array
-    """(n, r) the arms in coordinates where A is the identity."""
+    through: Whitened
+    """The arms in coordinates where A is the identity."""
     view: View
     """The targets in those coordinates."""
     variances: Variances
     """s at the targets."""
-    mixed: Array
-    """(m, r) the mixture's targets in those coordinates."""
+    mixture: Mixture
+    """The mixture's targets in those coordinates."""
     mixed_variances: Array
     """(m,) s at them."""
+
+    @property
+    def arms(self) -> Array:
+        """(n, r)"""
+        return self.through.arms.written()
+
+    @property
+    def mixed(self) -> Array:
+        """(m, r) the mixture's targets."""
+        return self.mixture.rows
 
     @property
     def kept(self) -> float:
@@ -100,37 +119,34 @@ def evaluate(
     mixture: Array,  # (m,) their weights, with sum 1
 ) -> Evaluation:
     """Value and bound over all arms and targets. Raises LinAlgError where the design does not reach every arm."""
-    factor = information_factor(problem.arms, weights, ridge=problem.ridge)
-    arms = linalg.whiten(factor, problem.arms)
-    view = problem.targets.view(Whitened(factor=factor, arms=arms))
-    variances = view.variances()
-    mixed = view.rows(positions)
-    roots = _roots(arms, mixed, mixture)
-    gains = linalg.squared_norms(roots)
-    mixed_variances = linalg.squared_norms(mixed)
+    factor = factor_of(problem.arms, weights, ridge=problem.ridge)
+    through = Whitened(factor=factor, arms=problem.arms.whitened(factor))
+    view = problem.targets.view(through)
+    mixed = Mixture(view=view, positions=positions, weights=mixture, rank=len(factor))
+    look = through.arms.look(_root(mixed))
+    variances, mixed_variances = view.variances(look), mixed.variances
     average = float(mixed_variances @ mixture)
     return Evaluation(
-        arms=arms,
+        through=through,
         view=view,
         variances=variances,
-        mixed=mixed,
+        mixture=mixed,
         mixed_variances=mixed_variances,
-        roots=roots,
-        gains=gains,
+        look=look,
         average=average,
-        shrinkage=max(0.0, average - float(weights @ gains)),
+        shrinkage=max(0.0, average - float(weights @ look.gains)),
         truncation=truncation(problem, weights, missed=problem.missed, kept=float(variances.values.max())),
     )
 
 
-def _roots(arms: Array, rows: Array, mixture: Array) -> Array:
-    """F with F F' = Phi A^-1 M A^-1 Phi', with as few columns as M allows."""
-    if len(rows) > rows.shape[1]:
-        try:
-            return linalg.colour(linalg.cholesky(linalg.moment(rows, mixture)), arms)
-        except LinAlgError:
-            pass  # M is singular: its targets are its only root
-    return linalg.inner(arms, rows * np.sqrt(mixture)[:, None])
+def _root(mixed: Mixture) -> Root:
+    """Of M where A is the identity, with as few columns as M allows."""
+    if mixed.few:
+        return Root(matrix=mixed.weighted(), lower=False)
+    try:
+        return Root(matrix=mixed.lower(), lower=True)
+    except LinAlgError:  # M is singular
+        return Root(matrix=mixed.triangle(), lower=False)
 
 
 def truncation(problem: DesignProblem, weights: Array, *, missed: float, kept: float) -> float:

@@ -61,11 +61,12 @@ class FrankWolfe:
         watch: Watch | None = None,
     ) -> Design:
         """The design after all iterations, with the gap it has; rtol only decides what its status says."""
+        problem = problem.written()
         average = problem if isinstance(problem, AverageProblem) else None
         whole = problem.problem if isinstance(problem, AverageProblem) else problem
         if whole.ridge == 0:
             raise InputError("ridge", 0, "FrankWolfe divides by it: give a ridge > 0 or use InteriorPoint")
-        weights = np.zeros(len(whole.arms))
+        weights = np.zeros(whole.arms.shape[0])
         weights[0] = 1.0  # e_1, as printed
         if start is not None:
             weights = start.weights.copy()
@@ -77,7 +78,7 @@ class FrankWolfe:
 
     def _worst(self, problem: DesignProblem, weights: Array) -> Design:
         positions = np.flatnonzero(problem.targets.mask)
-        lemma = _Lemma(problem.arms, problem.directions().rows(positions), problem.ridge)
+        lemma = _Lemma(problem.arms.written(), problem.directions().rows(positions), problem.ridge)
         mixture = np.zeros(len(positions))
         for t in range(1, self.iterations + 1):
             worst, chosen = lemma.worst_and_best(weights)

@@ -65,7 +65,7 @@ class InteriorPoint:
 
     def cost(self, problem: DesignProblem) -> Cost:
         """About what `run` takes."""
-        return of_design(problem.arms.shape, problem.targets.mask.shape, first_sizes(problem))
+        return of_design(problem.arms.shape, problem.targets.mask.shape, first_sizes(problem), held=problem.arms.held)
 
     def run(
         self,

@@ -42,13 +42,14 @@ class Minimax:
 
     def covers(self, active: ActiveSet) -> bool:
         counted = np.count_nonzero(self.problem.targets.mask)
-        return len(active.arms) == len(self.problem.arms) and len(active.targets) == counted
+        return len(active.arms) == self.problem.arms.shape[0] and len(active.targets) == counted
 
     def inner(self, active: ActiveSet, *, aim: float, budget: int) -> Inner[Evaluation]:
         problem = self.problem
-        if not self.covers(active):
-            problem = problem.among(active.arms, problem.directions().rows(active.targets))
-        return _Inner(problem=problem, aim=aim, budget=budget)
+        if self.covers(active):
+            return _Inner(problem=problem.written(), aim=aim, budget=budget)
+        few = problem.among(active.arms, problem.directions().rows(active.targets))
+        return _Inner(problem=few, aim=aim, budget=budget)
 
     def look(self, active: ActiveSet) -> Evaluation:
         return evaluate(self.problem, active.everywhere(self.problem), active.targets, active.mixture)
@@ -91,10 +92,11 @@ class _Inner(Inner[Evaluation]):
     def local(self, seen: Evaluation, unit: float, dtype: type[np.floating]) -> LocalTargets:
         # Only products of an arm and a target, and of a root and an arm, occur: the unit may be shared out.
         share = unit**-0.25
-        arms = (seen.arms * share).astype(dtype)
+        whole, mixed = seen.arms, seen.mixed
+        arms = (whole * share).astype(dtype)
         return LocalTargets(
             arms=arms,
-            targets=arms if seen.mixed is seen.arms else (seen.mixed * share).astype(dtype),
+            targets=arms if mixed is whole else (mixed * share).astype(dtype),
             roots=(seen.roots * share).astype(dtype),
             variances=seen.mixed_variances / unit,
             gains=seen.gains / unit,

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from superlevel import linalg
 from superlevel.arrays import Array, Indices, Mask, as_floats, as_mask, as_matrix, as_number, as_positive
+from superlevel.design.arms import Look, Seen
 from superlevel.design.basis import Given
 from superlevel.design.information import Whitened
 from superlevel.errors import InputError
@@ -43,7 +44,9 @@ class View(Protocol):
         """(m, r) the targets at these positions, v' L^-T."""
         ...
 
-    def variances(self) -> Variances: ...
+    def variances(self, seen: Look) -> Variances:
+        """The worst targets, after a look at the arms."""
+        ...
 
 
 class Targets(Protocol):
@@ -96,7 +99,7 @@ class Rows:
         scaled = basis.express("targets", vectors * mask[:, None])  # what does not count need not be reached
         if self.scales is not None:
             scaled = scaled / as_positive("scales", self.scales, shape=shape)[:, None]
-        _check_lengths(vectors, mask)
+        _check_lengths(np.asarray(vectors.any(axis=1)), mask)
         return _Listed(vectors=np.ascontiguousarray(scaled), scales=None, mask=mask)
 
 
@@ -110,11 +113,11 @@ class Subset:
     """(n,) positive, one for every arm, used or not. None means 1."""
 
     def bind(self, basis: Given) -> Targets:
-        count = len(basis.arms)
+        count, _ = basis.lines.shape
         shape = (count,)
         mask = _mask(_from_positions(self.mask, count), shape)
         scales = None if self.scales is None else as_positive("scales", self.scales, shape=shape)
-        _check_lengths(basis.arms, mask)
+        _check_lengths(basis.lines.reached(), mask)
         return _Listed(vectors=None, scales=scales, mask=mask)
 
 
@@ -135,8 +138,10 @@ class _Listed:
         return np.flatnonzero(self.mask) if self.vectors is None else np.empty(0, dtype=np.int64)
 
     def view(self, through: Whitened) -> View:
-        rows = through.arms if self.vectors is None else linalg.whiten(through.factor, self.vectors)
-        return _ListView(rows_=rows, positions=np.flatnonzero(self.mask), scales=self.scales)
+        positions = np.flatnonzero(self.mask)
+        if self.vectors is None:
+            return _ArmsView(arms=through.arms, positions=positions, scales=self.scales)
+        return _RowsView(rows_=linalg.whiten(through.factor, self.vectors), positions=positions)
 
     def residual(self, residuals: Array) -> float:
         return float(self.missed(residuals, np.flatnonzero(self.mask)).max())
@@ -148,19 +153,32 @@ class _Listed:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _ListView:
+class _RowsView:
     rows_: Array
+    positions: Indices
+
+    def rows(self, positions: Indices) -> Array:
+        if len(positions) == len(self.rows_):
+            return self.rows_  # positions are sorted: these are all of them
+        return self.rows_[positions]
+
+    def variances(self, _seen: Look) -> Variances:
+        return Variances(positions=self.positions, values=linalg.squared_norms(self.rows_)[self.positions])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _ArmsView:
+    arms: Seen
     positions: Indices
     scales: Array | None
 
     def rows(self, positions: Indices) -> Array:
-        if len(positions) == len(self.rows_) and self.scales is None:
-            return self.rows_  # positions are sorted: these are all of them, and a copy would hide that
-        rows = self.rows_[positions]
-        return rows if self.scales is None else rows / self.scales[positions, None]
+        if self.scales is None:
+            return self.arms.at(positions)
+        return self.arms.at(positions) / self.scales[positions, None]
 
-    def variances(self) -> Variances:
-        values = linalg.squared_norms(self.rows_)
+    def variances(self, seen: Look) -> Variances:
+        values = seen.lengths
         if self.scales is not None:
             values = values / self.scales**2
         return Variances(positions=self.positions, values=values[self.positions])
@@ -182,7 +200,7 @@ class Pairs:
 
     def bind(self, basis: Given) -> Targets:
         epsilon = as_number("epsilon", self.epsilon, above=0, below=1)
-        count = len(basis.arms)
+        count, _ = basis.lines.shape
         shape = (count, count)
         scales = None if self.scales is None else as_positive("scales", self.scales, shape=shape)
         return _BoundPairs(share=1 - epsilon, scales=scales, mask=_mask(self.mask, shape))
@@ -208,7 +226,7 @@ class _BoundPairs:
         return np.asarray(first * len(self.mask) + second, dtype=np.int64)
 
     def view(self, through: Whitened) -> View:
-        return _PairsView(arms=through.arms, targets=self)
+        return _PairsView(arms=through.arms.written(), targets=self)
 
     def residual(self, residuals: Array) -> float:
         # |r(x) - share r(x')|^2 <= (|r(x)| + share |r(x')|)^2 for the missed parts r; all pairs are bounded at once.
@@ -232,13 +250,13 @@ class _PairsView:
         scales = self.targets.scales
         return rows if scales is None else rows / scales[first, second][:, None]
 
-    def variances(self) -> Variances:
+    def variances(self, seen: Look) -> Variances:
         """The worst pair of each x and of each x', so that what is returned is spread over the domain.
 
         With G = Phi A^-1 Phi', s(x, x') = G_xx - 2 (1-eps) G_xx' + (1-eps)^2 G_x'x', in blocks of rows.
         """
         count, share = len(self.arms), self.targets.share
-        lengths = linalg.squared_norms(self.arms)
+        lengths = seen.lengths
         step = max(1, BLOCK // count)
         best_row = np.empty(count, dtype=np.int64)
         best_column = np.zeros(count, dtype=np.int64)
@@ -344,8 +362,8 @@ def _mask(given: ArrayLike | None, shape: tuple[int, ...]) -> Mask:
     return np.ones(shape, dtype=np.bool_) if given is None else as_mask("mask", given, shape=shape)
 
 
-def _check_lengths(rows: Array, mask: Mask) -> None:
-    empty = mask & ~rows.any(axis=1)
+def _check_lengths(reached: Mask, mask: Mask) -> None:
+    empty = mask & ~reached
     if empty.any():
         which = int(np.argmax(empty))
         raise InputError(f"targets[{which}]", "zero", "leave it out: its value is known without measuring")
