@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from superlevel.classifier import LevelSetClassifier as LevelSetClassifier
     from superlevel.closed_loop import Found as Found
     from superlevel.closed_loop import find as find
+    from superlevel.clusters import cluster as cluster
     from superlevel.commands import Command as Command
     from superlevel.confidence.posterior import Posterior as Posterior
     from superlevel.confidence.ridge import Ridge as Ridge
@@ -64,6 +65,7 @@ __all__ = [
     "SuperlevelError",
     "Threshold",
     "bounds",
+    "cluster",
     "design",
     "features",
     "find",
@@ -104,6 +106,7 @@ _NAMES = {
     "Rkhs": "confidence.rkhs",
     "Run": "simulation",
     "Study": "study",
+    "cluster": "clusters",
     "find": "closed_loop",
     "simulate": "simulation",
 }

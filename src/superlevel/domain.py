@@ -271,14 +271,11 @@ class Domain:
 
     def diagonal(self) -> Array:
         """k(x, x) for every point (n,)."""
-        if self.kernel is None:
-            return np.asarray(np.square(self.points).sum(axis=1))
-        return np.array(self.kernel.diag(self.points), dtype=np.float64)
+        return variances(self.kernel, self.points)
 
     def at(self, points: Indices) -> Array:
         """k(x, x) (m,) of some points."""
-        chosen = self.points[points]
-        return np.asarray(np.square(chosen).sum(axis=1) if self.kernel is None else self.kernel.diag(chosen))
+        return variances(self.kernel, self.points[points])
 
     def __len__(self) -> int:
         return self.n
@@ -313,6 +310,13 @@ def block(kernel: Kernel | None, left: Array, right: Array, shared: tuple[Indice
     if above.size:  # not every kernel takes an empty set
         found[above, beside] = kernel.diag(left[above])
     return found
+
+
+def variances(kernel: Kernel | None, points: Array) -> Array:
+    """k(x, x) (m,) for the rows x of points (m, d)."""
+    if kernel is None:
+        return np.asarray(np.square(points).sum(axis=1))
+    return np.array(kernel.diag(points), dtype=np.float64)
 
 
 def same(left: Indices, right: Indices) -> tuple[Indices, Indices]:

@@ -47,22 +47,22 @@ def test_the_kernel_in_a_domain_is_the_correlation_times_the_variance(
     plain = Domain(points)
     for metric, length in [(len(known) - 1, LENGTHS[2]), (0, LENGTHS[5])]:
         family = OfSmoothness(metric, smoothness, length)
-        where = Between(domain=plain, metrics=known, rows=everything, columns=everything)
+        where = Between.of(plain, known, everything, everything)
         expected = variance * ((1 - rough) * family.between(where) + rough * np.eye(len(points)))
         domain = Domain(points, family.kernel(plain, known, variance, rough))
         np.testing.assert_allclose(domain.gram(everything), expected, rtol=1e-7, atol=1e-12)
         np.testing.assert_allclose(domain.diagonal(), np.diag(expected), rtol=1e-12)
-        np.testing.assert_array_equal(family.diagonal(plain, everything), 1.0)
+        np.testing.assert_array_equal(family.diagonal(where), 1.0)
 
 
 @pytest.mark.parametrize("kernel", [None, RBF(0.3), MIXED], ids=["linear", "rbf", "white"])
 def test_a_given_kernel_is_used_as_it_is(kernel: Any) -> None:
     domain, family = Domain(SETS["twins"], kernel), Given()
     rows, columns = np.array([0, 2, 5]), np.array([5, 4, 1, 5])
-    where = Between(domain=domain, metrics=(), rows=rows, columns=columns)
+    where = Between.of(domain, (), rows, columns)
     everything = domain.gram(np.arange(domain.n))
     np.testing.assert_allclose(family.between(where), everything[np.ix_(rows, columns)])
-    np.testing.assert_allclose(family.diagonal(domain, columns), np.diag(everything)[columns])
+    np.testing.assert_allclose(family.diagonal(where), np.diag(everything)[columns])
     assert family.kernel(domain, (), 3.0, 0.2) is kernel
 
 
@@ -70,7 +70,7 @@ def test_a_given_kernel_is_used_as_it_is(kernel: Any) -> None:
 @pytest.mark.parametrize("columns", [[], [4], [9, 0, 5, 9, 11], list(range(12))])
 def test_equal_points_are_found_by_their_number(rows: list[int], columns: list[int]) -> None:
     left, right = np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64)
-    where = Between(domain=Domain(SETS["twins"]), metrics=(), rows=left, columns=right)
+    where = Between.of(Domain(SETS["twins"]), (), left, right)
     found = np.zeros((len(rows), len(columns)), dtype=np.bool_)
     found[where.same] = True
     np.testing.assert_array_equal(found, left[:, None] == right)

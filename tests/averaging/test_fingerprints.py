@@ -52,14 +52,14 @@ def estimated(points: Array, values: Array, noise: float = 0.1, count: int = 120
 def test_the_kernel_in_a_domain_is_the_correlation_times_the_variance(power: int, rough: float) -> None:
     points, family = variants(groups=6), OfSimilarity(power)
     everything, plain = np.arange(len(points)), Domain(points)
-    where = Between(domain=plain, metrics=metrics(points), rows=everything, columns=everything)
+    where = Between.of(plain, metrics(points), everything, everything)
     both = (points[:, None] * points).sum(axis=-1)
     either = np.maximum(points[:, None], points).sum(axis=-1)
     np.testing.assert_allclose(family.between(where), (both / either) ** power)
     expected = 2.7 * ((1 - rough) * (both / either) ** power + rough * np.eye(len(points)))
     domain = Domain(points, family.kernel(plain, metrics(points), 2.7, rough))
     np.testing.assert_allclose(domain.gram(everything), expected, atol=1e-12)
-    np.testing.assert_array_equal(family.diagonal(plain, everything), 1.0)
+    np.testing.assert_array_equal(family.diagonal(where), 1.0)
     assert np.linalg.eigvalsh(family.between(where)).min() > -1e-9
 
 

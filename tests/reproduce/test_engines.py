@@ -63,7 +63,7 @@ def closed_port() -> int:
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:{port}", "nonsense", "http://127.0.0.1:{port}", ""])
 def test_a_dead_address_is_a_sentence(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     address = address.format(port=closed_port())
-    monkeypatch.setattr("superlevel.reproduce.engines.WAIT", 1.0)
+    monkeypatch.setattr("superlevel.clusters.WAIT", 1.0)
     with (
         pytest.raises(InputError, match=r"--dask is .*no scheduler answers there within 1 s"),
         Dask(address=address).running(),
@@ -72,7 +72,7 @@ def test_a_dead_address_is_a_sentence(address: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_listener_that_never_speaks_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("superlevel.reproduce.engines.WAIT", 1.0)
+    monkeypatch.setattr("superlevel.clusters.WAIT", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         closed = threading.Event()  # by us, so that waiting for ever is a failure and not a test that hangs
 
@@ -90,7 +90,7 @@ def test_a_listener_that_never_speaks_is_given_up(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_scheduler_without_workers_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("superlevel.reproduce.engines.WAIT", 1.0)
+    monkeypatch.setattr("superlevel.clusters.WAIT", 1.0)
     with (
         LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as empty,
         pytest.raises(InputError, match="no worker within 1 s"),
@@ -100,7 +100,7 @@ def test_a_scheduler_without_workers_is_a_sentence(monkeypatch: pytest.MonkeyPat
 
 
 def test_another_version_on_a_worker_is_a_sentence(cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("superlevel.reproduce.engines.__version__", "0.0.0")
+    monkeypatch.setattr("superlevel.clusters.__version__", "0.0.0")
     with pytest.raises(InputError, match=r"has superlevel .*, here is 0\.0\.0"), Dask(address=cluster).running():
         pytest.fail("numbers would be mixed")
 

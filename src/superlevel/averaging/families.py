@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteK
 
 from superlevel.arrays import Array, Indices
 from superlevel.averaging.metrics import Metric
-from superlevel.domain import Domain
+from superlevel.domain import Domain, block, same, variances
 from superlevel.geography import AXES
 from superlevel.kernels.own import similarities
 
@@ -21,35 +21,36 @@ FLAT = 1e9  # length of a coordinate that does not count, in units of a typical 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Between:
-    """Two sets of points, and how far apart or how similar they are."""
+    """Two sets of points, and how far apart or how similar they are: arrays, so that it can be computed anywhere."""
 
-    domain: Domain
+    kernel: Any
+    """That of the domain."""
     metrics: tuple[Metric, ...]
-    rows: Indices
-    """(p,)"""
-    columns: Indices
-    """(q,)"""
+    left: Array
+    """(p, d)"""
+    right: Array
+    """(q, d)"""
+    same: tuple[Indices, Indices]
+    """Pairs of a point of the left set and one of the right set that are the same."""
     _known: dict[int, Array] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, domain: Domain, metrics: tuple[Metric, ...], rows: Indices, columns: Indices) -> Between:
+        """Points of a domain, by their numbers."""
+        left, right = domain.points[rows], domain.points[columns]
+        return cls(kernel=domain.kernel, metrics=metrics, left=left, right=right, same=same(rows, columns))
 
     def distances(self, metric: int) -> Array:
         """(p, q)"""
         if metric not in self._known:
-            chosen, points = self.metrics[metric], self.domain.points
-            self._known[metric] = cdist(chosen.scaled(points[self.rows]), chosen.scaled(points[self.columns]))
+            chosen = self.metrics[metric]
+            self._known[metric] = cdist(chosen.scaled(self.left), chosen.scaled(self.right))
         return self._known[metric]
 
     @cached_property
     def similarities(self) -> Array:
         """(p, q) Tanimoto's"""
-        points = self.domain.points
-        return similarities(points[self.rows], points[self.columns])
-
-    @cached_property
-    def same(self) -> tuple[Indices, Indices]:
-        """Where a row and a column are the same point; the rows are in ascending order, each once."""
-        at = np.minimum(np.searchsorted(self.rows, self.columns), max(len(self.rows) - 1, 0))
-        columns = np.flatnonzero(self.rows[at] == self.columns) if len(self.rows) else np.empty(0, dtype=np.int64)
-        return at[columns], columns
+        return similarities(self.left, self.right)
 
 
 class Family(Protocol):
@@ -67,8 +68,8 @@ class Family(Protocol):
         """(p, q)"""
         ...
 
-    def diagonal(self, domain: Domain, points: Indices, /) -> Array:
-        """(m,) of points (m,) with themselves."""
+    def diagonal(self, where: Between, /) -> Array:
+        """(q,) of the right points with themselves."""
         ...
 
     def kernel(self, domain: Domain, metrics: tuple[Metric, ...], variance: float, rough: float, /) -> Any:
@@ -93,8 +94,8 @@ class OfSmoothness:
     def between(self, where: Between, /) -> Array:
         return matern(self.smoothness, where.distances(self.metric) / self.length)
 
-    def diagonal(self, _domain: Domain, points: Indices, /) -> Array:
-        return np.ones(len(points))
+    def diagonal(self, where: Between, /) -> Array:
+        return np.ones(len(where.right))
 
     def kernel(self, _domain: Domain, metrics: tuple[Metric, ...], variance: float, rough: float, /) -> Any:
         factors = metrics[self.metric].factors
@@ -126,10 +127,10 @@ class Given:
     scaled = False
 
     def between(self, where: Between, /) -> Array:
-        return where.domain.gram(where.rows, where.columns)
+        return block(where.kernel, where.left, where.right, where.same)
 
-    def diagonal(self, domain: Domain, points: Indices, /) -> Array:
-        return domain.diagonal()[points]
+    def diagonal(self, where: Between, /) -> Array:
+        return variances(where.kernel, where.right)
 
     def kernel(self, domain: Domain, _metrics: tuple[Metric, ...], _variance: float, _rough: float, /) -> Any:
         return domain.kernel

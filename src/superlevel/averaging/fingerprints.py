@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
 
-from superlevel.arrays import Array, Indices
+from superlevel.arrays import Array
 from superlevel.averaging.families import Between
 from superlevel.averaging.metrics import Metric
 from superlevel.domain import Domain
@@ -37,8 +37,8 @@ class OfSimilarity:
     def between(self, where: Between, /) -> Array:
         return np.asarray(where.similarities**self.power)
 
-    def diagonal(self, _domain: Domain, points: Indices, /) -> Array:
-        return np.ones(len(points))
+    def diagonal(self, where: Between, /) -> Array:
+        return np.ones(len(where.right))
 
     def kernel(self, _domain: Domain, _metrics: tuple[Metric, ...], variance: float, rough: float, /) -> Any:
         similar = Tanimoto() if self.power == 1 else Tanimoto() ** self.power

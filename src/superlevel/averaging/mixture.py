@@ -6,8 +6,9 @@ f at a point is a mixture of Student's t, one for each member, with weights prop
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtr, softmax
@@ -15,9 +16,11 @@ from scipy.special import ndtr, softmax
 from superlevel import blocks, linalg, passes
 from superlevel.arrays import Array, Indices
 from superlevel.averaging.families import Between
+from superlevel.averaging.metrics import Metric
 from superlevel.averaging.predictive import Prediction, normal
 from superlevel.averaging.structures import Fit, Structure, Summary, fits, restricted
 from superlevel.blocks import LARGE
+from superlevel.domain import same
 
 MEMBERS = 8  # kernels that are averaged for each transform: with 16, or with 6, the same labels are as likely wrong,
 COVERED = 0.99  # or as many as have this share of the weight, if they are fewer
@@ -59,11 +62,28 @@ class Mixture:
         n, m = len(points), len(self.fits)
         means, variances = np.empty((m, n)), np.empty((m, n))
         portions = list(self._portions(points))
-        jobs = (Portion(mixture=self, points=points[at], near=near) for at, near in portions)
-        done = map(predicted, jobs) if n <= LARGE else passes.over(jobs, predicted)
+        jobs = (self._portion(points[at], near) for at, near in portions)
+        function = partial(predicted, self._basis(alone=all(near is not None for _, near in portions)))
+        done = map(function, jobs) if n <= LARGE else passes.over(jobs, function, total=len(portions))
         for (at, _), (mean, variance) in zip(portions, done, strict=True):
             means[:, at], variances[:, at] = mean, variance
         return Prediction(weights=self.weights, means=means, deviations=np.sqrt(variances), freedom=self.freedom)
+
+    def _basis(self, *, alone: bool) -> Basis:
+        """What all portions have in common; ``alone`` if each has measured points of its own."""
+        known = self.summary
+        return Basis(
+            fits=tuple(replace(fit, factor=np.empty((0, 0))) for fit in self.fits) if alone else self.fits,
+            kernel=known.domain.kernel,
+            metrics=known.metrics,
+            data=known.domain.points[known.points],
+            counts=known.counts,
+            means=known.means,
+        )
+
+    def _portion(self, points: Indices, near: Indices | None) -> Portion:
+        data = self.summary.points if near is None else self.summary.points[near]
+        return Portion(points=self.summary.domain.points[points], near=near, shared=same(data, points))
 
     def _portions(self, points: Indices) -> Iterator[tuple[Indices, Indices | None]]:
         """Positions of some points, and of the measured points that they are conditioned on; None for all of these."""
@@ -88,22 +108,8 @@ class Mixture:
     def _correlations(self, points: Indices) -> Array:
         """(q, m) of f at the measured points with f at some points, by the likeliest kernel."""
         known = self.summary
-        where = Between(domain=known.domain, metrics=known.metrics, rows=known.points, columns=points)
+        where = Between.of(known.domain, known.metrics, known.points, points)
         return self.best.structure.family.between(where)
-
-    def block(self, points: Indices, near: Indices | None) -> Iterator[tuple[Array, Array]]:
-        """Mean and variance (n,) of some points by each member, from the measured points at some positions."""
-        known = self.summary
-        data = known.points if near is None else known.points[near]
-        where = Between(domain=known.domain, metrics=known.metrics, rows=data, columns=points)
-        inside = None if near is None else Between(domain=known.domain, metrics=known.metrics, rows=data, columns=data)
-        family, base, own, among = None, np.empty((0, 0)), np.empty(0), np.empty((0, 0))
-        for fit in self.fits:
-            if fit.structure.family is not family:
-                family = fit.structure.family
-                base, own = family.between(where), family.diagonal(known.domain, points)
-                among = among if inside is None else family.between(inside)
-            yield _predicted(fit if near is None else restricted(fit, known, among, near), base, own, where.same)
 
     def left_out(self) -> Array:
         """(q,) the probability of less than the mean of each measured point, as all others predict it.
@@ -123,21 +129,60 @@ class Mixture:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Basis:
+    """What all portions are predicted from: plain arrays, so that they can be computed anywhere."""
+
+    fits: tuple[Fit, ...]
+    """Without their factors, if no portion is conditioned on all measured points."""
+    kernel: Any
+    metrics: tuple[Metric, ...]
+    data: Array
+    """(q, d) measured points."""
+    counts: Array
+    """(q,)"""
+    means: Array
+    """(q,)"""
+
+    def between(self, left: Array, right: Array, shared: tuple[Indices, Indices]) -> Between:
+        """Two sets of points."""
+        return Between(kernel=self.kernel, metrics=self.metrics, left=left, right=right, same=shared)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Portion:
     """Some points to predict."""
 
-    mixture: Mixture
-    points: Indices
+    points: Array
+    """(b, d)"""
     near: Indices | None
-    """Positions of the measured points that they are conditioned on; None for all."""
+    """Positions (k,) of the measured points that they are conditioned on; None for all."""
+    shared: tuple[Indices, Indices]
+    """Pairs of one of these measured points and one of the points that are the same."""
 
     key: ClassVar[None] = None  # every measurement changes evidence and amplitude, and with them all predictions
 
 
-def predicted(portion: Portion) -> Array:
+def predicted(basis: Basis, portion: Portion) -> Array:
     """(2, m, b) the means and the variances of the points by each member."""
-    each = list(portion.mixture.block(portion.points, portion.near))
+    each = list(_by_members(basis, portion))
     return np.stack([np.stack([mean for mean, _ in each]), np.stack([variance for _, variance in each])])
+
+
+def _by_members(basis: Basis, portion: Portion) -> Iterator[tuple[Array, Array]]:
+    """Mean and variance (b,) by each member."""
+    near = slice(None) if portion.near is None else portion.near
+    data, counts, means = basis.data[near], basis.counts[near], basis.means[near]
+    where = basis.between(data, portion.points, portion.shared)
+    all_of_them = np.arange(len(data))
+    inside = None if portion.near is None else basis.between(data, data, (all_of_them, all_of_them))
+    family, base, own, among = None, np.empty((0, 0)), np.empty(0), np.empty((0, 0))
+    for fit in basis.fits:
+        if fit.structure.family is not family:
+            family = fit.structure.family
+            base, own = family.between(where), family.diagonal(where)
+            among = among if inside is None else family.between(inside)
+        mine = fit if inside is None else restricted(fit, among, counts, means)
+        yield _predicted(mine, base, own, portion.shared)
 
 
 def likeliest(listed: Sequence[tuple[float, Structure]]) -> tuple[list[Structure], float]:
@@ -161,11 +206,11 @@ def averaged(summary: Summary, structures: Sequence[Structure]) -> Mixture | Non
     return Mixture(fits=members, weights=softmax([fit.log_evidence for fit in members]), summary=summary)
 
 
-def _predicted(fit: Fit, base: Array, own: Array, same: tuple[Indices, Indices]) -> tuple[Array, Array]:
+def _predicted(fit: Fit, base: Array, own: Array, shared: tuple[Indices, Indices]) -> tuple[Array, Array]:
     """Mean and variance (n,); ``base`` (q, n) is the correlation with measured points, ``own`` (n,) that of a point."""
     rough = fit.structure.rough
     block = (1.0 - rough) * base
-    block[same] += rough
+    block[shared] += rough
     white = linalg.solve_lower(fit.factor, block)
     variance = (1.0 - rough) * own + rough - np.einsum("ij,ij->j", white, white)
     if not fit.mean_is_given:

@@ -147,7 +147,7 @@ class Summary:
     @cached_property
     def inside(self) -> Between:
         """The measured points with each other."""
-        return Between(domain=self.domain, metrics=self.metrics, rows=self.points, columns=self.points)
+        return Between.of(self.domain, self.metrics, self.points, self.points)
 
     @cached_property
     def columns(self) -> Array:
@@ -253,16 +253,16 @@ def _fit(summary: Summary, structure: Structure, factor: Array) -> Fit:
     )
 
 
-def restricted(fit: Fit, summary: Summary, among: Array, near: Indices) -> Fit:
-    """The fit with the same kernel, mean and amplitude, conditioned on the measured points at some positions (k,).
+def restricted(fit: Fit, among: Array, counts: Array, means: Array) -> Fit:
+    """The fit with the same kernel, mean and amplitude, conditioned on k of the measured points.
 
-    ``among`` (k, k) is their correlation.
+    ``among`` (k, k) is their correlation; counts and means (k,) are those of the summary.
     """
     structure = fit.structure
     matrix = np.asfortranarray((1.0 - structure.rough) * among)
-    linalg.add_to_diagonal(matrix, structure.rough + structure.noise / summary.counts[near])
+    linalg.add_to_diagonal(matrix, structure.rough + structure.noise / counts)
     factor = linalg.cholesky(matrix)
-    residuals, ones = linalg.whiten(factor, np.stack([summary.means[near] - fit.mean, np.ones(len(near))]))
+    residuals, ones = linalg.whiten(factor, np.stack([means - fit.mean, np.ones(len(means))]))
     return replace(fit, factor=factor, residuals=residuals, ones=ones)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from superlevel import blocks, linalg, passes
 from superlevel.arrays import Array, Indices, frozen
-from superlevel.domain import Domain, block, same
+from superlevel.domain import Domain, block, same, variances
 from superlevel.one_thread import one_thread
 from superlevel.posterior.downdated import Downdated, stored
 from superlevel.posterior.field import Approximation, Field
@@ -223,7 +223,8 @@ class Passed:
     def _both(self) -> tuple[Array, Array]:
         domain = self.given.domain
         mean, variance = np.empty(domain.n), np.empty(domain.n)
-        for cells, found in zip(domain.blocks, passes.over(self._jobs(), predict), strict=True):
+        each = passes.over(self._jobs(), predict, total=len(domain.blocks))
+        for cells, found in zip(domain.blocks, each, strict=True):
             mean[cells], variance[cells] = found
         mean += self.mean_before
         return frozen(mean[: self.given.n]), frozen(variance[: self.given.n])
@@ -288,7 +289,7 @@ class Job:
 
 def predict(job: Job) -> Array:
     """(2, b) the mean, less that of f, and the variance of the block's points."""
-    own = np.square(job.cells).sum(axis=1) if job.kernel is None else np.asarray(job.kernel.diag(job.cells))
+    own = variances(job.kernel, job.cells)
     if not len(job.data):
         return np.stack([np.zeros(len(job.cells)), own])
     alone = np.arange(len(job.data))

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import joblib
 
-from superlevel import __version__
-from superlevel.errors import InputError, SuperlevelError
+from superlevel import clusters
+from superlevel.errors import SuperlevelError
 from superlevel.reproduce.settings import Row, Task
 from superlevel.worker_setup import end_with, quiet, quieten
-
-WAIT = 5.0  # seconds for a cluster to answer
-
 
 Work: TypeAlias = Callable[[Sequence[Task]], Iterator[Row]]
 """Runs tasks and hands over each row when it is there, in any order."""
@@ -55,46 +51,9 @@ class Dask:
     @contextmanager
     def running(self) -> Iterator[Work]:
         with ExitStack() as stack:
-            client = stack.enter_context(self._connected())
-            self._check(client)
+            client = stack.enter_context(clusters.connected(self.address, field="--dask"))
             stack.enter_context(joblib.parallel_config(backend="dask", client=client))
             yield partial(_results, _parallel(-1), _run_apart)
-
-    def _connected(self) -> Any:
-        try:
-            from distributed import Client  # noqa: PLC0415  an extra
-            from distributed.core import connect  # noqa: PLC0415
-        except ImportError as error:
-            remedy = "it needs the package distributed: pip install 'superlevel[dask]'"
-            raise InputError("--dask", repr(self.address), remedy) from error
-
-        async def knock() -> None:
-            """A client that finds nobody keeps trying to say goodbye; a connection does not."""
-            async with asyncio.timeout(WAIT):  # connect's own ends before the handshake does
-                (await connect(self.address, timeout=WAIT)).abort()
-
-        try:
-            asyncio.run(knock())
-            return Client(self.address, timeout=WAIT, set_as_default=False)
-        except Exception as error:  # whatever listens there may answer anything
-            remedy = f"no scheduler answers there within {WAIT:g} s: start one, or leave it out for the cores here"
-            raise InputError("--dask", repr(self.address), remedy) from error
-
-    def _check(self, client: Any) -> None:
-        """That there are workers, and that all of them run this version: others would give other numbers."""
-        try:
-            client.wait_for_workers(1, timeout=WAIT)
-            # A lambda travels as code; a function of this module would be looked up there.
-            found = client.run(lambda: __import__("superlevel").__version__)
-        except TimeoutError as error:
-            remedy = f"the scheduler has no worker within {WAIT:g} s: start one with 'dask worker'"
-            raise InputError("--dask", repr(self.address), remedy) from error
-        except ImportError as error:
-            raise InputError("--dask", repr(self.address), "its workers lack superlevel: install it there") from error
-        for worker, there in found.items():
-            if there != __version__:
-                remedy = f"its worker {worker} has superlevel {there}, here is {__version__}: install one version"
-                raise InputError("--dask", repr(self.address), remedy)
 
 
 def cores() -> int:

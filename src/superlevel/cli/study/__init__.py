@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from superlevel.cli.commands import Group, Verb
+from superlevel.cli.study import on_cluster
 
 _FILE = {"list": "list_"}  # where that is not the verb's own name
 VERBS = (
@@ -45,7 +46,8 @@ def _listed(verb: str) -> Any:
 @cache
 def _command(verb: str) -> Any:
     one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    one.command(verb, cls=Verb, context_settings=_SETTINGS.get(verb))(_run(verb))
+    run = on_cluster.on_cluster(_run(verb)) if verb in on_cluster.VERBS else _run(verb)
+    one.command(verb, cls=Verb, context_settings=_SETTINGS.get(verb))(run)
     return typer.main.get_command(one)
 
 

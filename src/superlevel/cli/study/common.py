@@ -19,7 +19,7 @@ from rich.text import Text
 
 from superlevel import formats, outputs
 from superlevel.arrays import as_number
-from superlevel.cli import commands
+from superlevel.cli import commands, waiting
 from superlevel.errors import InputError
 from superlevel.files import file_name
 from superlevel.formats.cells import comma_remedy
@@ -93,7 +93,7 @@ def screen(as_json: bool = False) -> Screen:
 
 def say(console: Console, sentence: str) -> None:
     """As it is: a name may hold anything, brackets too, and is copied in one piece."""
-    console.print(_printable(sentence), markup=False, highlight=False, soft_wrap=True)
+    console.print(waiting.printable(sentence), markup=False, highlight=False, soft_wrap=True)
 
 
 answer = commands.answer
@@ -105,11 +105,7 @@ def say_lines(console: Console, lines: Iterable[str]) -> None:
         say(console, line)
 
 
-@contextmanager
-def working(sentence: str) -> Iterator[None]:
-    """Something that takes a while."""
-    with Console(stderr=True).status(Text(_printable(sentence))):
-        yield
+working = waiting.working
 
 
 @contextmanager
@@ -129,9 +125,9 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, title: str |
     """Cells as they are: no markup in them is taken for such."""
     made = Table(title=title)
     for header in headers:
-        made.add_column(Text(_printable(header)))
+        made.add_column(Text(waiting.printable(header)))
     for row in rows:
-        made.add_row(*(Text(_printable(cell)) for cell in row))
+        made.add_row(*(Text(waiting.printable(cell)) for cell in row))
     return made
 
 
@@ -139,7 +135,7 @@ def facts(rows: Iterable[Sequence[str]]) -> Table:
     """Names and values, without lines around them."""
     made = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for name, value in rows:
-        made.add_row(Text(name, style="dim"), Text(_printable(value)))
+        made.add_row(Text(name, style="dim"), Text(waiting.printable(value)))
     return made
 
 
@@ -151,11 +147,6 @@ def plural(count: int, word: str) -> str:
 def when(moment: str) -> str:
     """An entry's time for people, to the minute."""
     return f"{datetime.fromisoformat(moment).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _printable(text: str) -> str:
-    """Without what no terminal can show: names of files may be any bytes."""
-    return text.encode(errors="backslashreplace").decode()
 
 
 def number(field: str, text: str) -> float:

@@ -149,10 +149,11 @@ def run(
     transform = _transform(log, sqrt, power)
     seconds = common.hours("--lease", lease)
     choice = Choice(columns=columns, ids=ids, categories=categories or [], drop_incomplete=drop_incomplete)
-    domain, remarks = read_domain(points, choice, levels=wanted.levels)
-    if geographic:
-        with common.given_as("--points", geographic="--geographic"):
-            domain = domain.on_sphere()
+    with common.working("reading the points"):
+        domain, remarks = read_domain(points, choice, levels=wanted.levels)
+        if geographic:
+            with common.given_as("--points", geographic="--geographic"):
+                domain = domain.on_sphere()
     storage = common.storage_of(store)
     loading = common.working("loading scipy and scikit-learn, and looking at the problem")
     asked = "--threshold" if threshold is not None else "--goal" if fraction is None else "--fraction-of-max"

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from superlevel import formats
 from superlevel.arrays import Indices, Labels
+from superlevel.cli import waiting
 from superlevel.cli.study import common
 from superlevel.errors import InputError
 
@@ -99,10 +100,15 @@ def _given(witnesses: list[str], key: str | None) -> tuple[list[Witness], str | 
 
 @contextmanager
 def _bar() -> Iterator[Watch]:
+    from superlevel.passes import watching  # noqa: PLC0415  slow to import
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(
+        *columns, TextColumn("left:"), TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    ) as progress:
         task = progress.add_task("plans checked", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        with watching(waiting.PassBar(progress, "blocks computed")):
+            yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def _show(console: Console, found: Verification) -> None:
