@@ -19,7 +19,7 @@ from distributed import LocalCluster
 from sklearn.gaussian_process.kernels import Matern
 
 import superlevel as sl
-from superlevel import blocks, clusters, passes
+from superlevel import blocks, clusters, passes, streamed
 from superlevel.arrays import Array
 from superlevel.averaging import mixture
 from superlevel.averaging.data import Data
@@ -94,6 +94,24 @@ def test_predictions_of_many_kernels_are_the_same_to_the_last_digit(
     for (_, one), (_, other) in zip(here.parts, there.parts, strict=True):
         np.testing.assert_array_equal(one.means, other.means)
         np.testing.assert_array_equal(one.deviations, other.deviations)
+
+
+def test_a_design_and_its_certificate_are_the_same_to_the_last_digit(
+    pair: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streamed, "PART", 256)
+    monkeypatch.setattr(streamed, "SAMPLE", 400)
+
+    def computed() -> sl.design.Design:
+        arms = sl.features.stream(Matern(0.5, nu=1.5), square(), tol=0.02)
+        assert arms.passes == 2
+        return sl.design.solve(arms, ridge=0.1, rtol=0.3)
+
+    here = computed()
+    with sl.cluster(pair.address):
+        there = computed()
+    np.testing.assert_array_equal(there.weights, here.weights)
+    assert (there.value, there.lower_bound) == (here.value, here.lower_bound)
 
 
 # --- jobs

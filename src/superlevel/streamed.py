@@ -10,8 +10,9 @@ computes the residuals of all points with all pivots.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,24 +30,38 @@ INSTEAD = "give a larger tol, a max_rank, a smoother kernel or fewer points"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
-    """Some points and all pivots: what the points' features are computed from, here or on another machine."""
+    """Some points, to be computed here or on another machine."""
 
-    kernel: Any
     points: Array
     """(m, d)"""
-    pivots: Array
-    """(r, d)"""
     same: tuple[Indices, Indices]
     """Which of the points are pivots, and which ones."""
 
-    def rows(self) -> Array:
+    key: ClassVar[None] = None  # results are numbers of one design: nobody asks for them again
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Basis:
+    """What the features of all blocks are computed from."""
+
+    kernel: Any
+    pivots: Array
+    """(r, d)"""
+    factor: Array
+    """(r, r) F, lower: a row is k(x, P)' F^-T."""
+
+    def rows(self, block: Block) -> Array:
+        """(m, r)"""
+        return linalg.whiten(self.factor, self._kernel_rows(block))
+
+    def _kernel_rows(self, block: Block) -> Array:
         """(m, r) k(x, P); for linear features x itself."""
         if self.kernel is None:
-            return self.points
-        rows = np.ascontiguousarray(self.kernel(self.points, self.pivots), dtype=np.float64)
-        here, which = self.same
+            return block.points
+        rows = np.ascontiguousarray(self.kernel(block.points, self.pivots), dtype=np.float64)
+        here, which = block.same
         if len(here):  # WhiteKernel leaves its diagonal out of k(X, Y)
-            rows[here, which] = self.kernel.diag(self.points[here])
+            rows[here, which] = self.kernel.diag(block.points[here])
         return rows
 
 
@@ -68,24 +83,28 @@ class Pivoted:
 
     def at(self, positions: Indices) -> Array:
         """(m, r) the features of these points."""
-        return linalg.whiten(self.factor, self.block(positions).rows())
+        return self.basis(self.factor).rows(self.block(positions))
+
+    def basis(self, factor: Array) -> Basis:
+        """For rows with this factor (r, r) in the place of L."""
+        return Basis(kernel=self.kernel, pivots=self.points[self.pivots], factor=factor)
 
     def block(self, positions: Indices) -> Block:
-        """What the features of these points are computed from."""
+        """These points."""
         order = np.argsort(self.pivots)
         here = np.flatnonzero(np.isin(positions, self.pivots))
         which = order[np.searchsorted(self.pivots, positions[here], sorter=order)]
-        places = self.points[self.pivots]
-        return Block(kernel=self.kernel, points=self.points[positions], pivots=places, same=(here, which))
+        return Block(points=self.points[positions], same=(here, which))
 
-    def blocks(self, positions: Indices) -> Iterator[Block]:
-        """These points, `PART` at a time."""
-        return (self.block(positions[start : start + PART]) for start in range(0, len(positions), PART))
+    def over(self, positions: Indices, function: Callable[[Block], Array]) -> Array:
+        """What a function makes of these points, `PART` at a time, side by side."""
+        starts = range(0, len(positions), PART)
+        blocks = (self.block(positions[start : start + PART]) for start in starts)
+        return np.concatenate(list(passes.over(blocks, function, total=len(starts))), axis=-1)
 
     def lengths(self, positions: Indices) -> Array:
         """(m,) ||phi(x)||^2 of these points, in blocks."""
-        jobs = (_Job(block=block, factor=self.factor) for block in self.blocks(positions))
-        return np.concatenate(list(passes.over(jobs, _lengths)))
+        return self.over(positions, partial(_lengths, self.basis(self.factor)))
 
     def extended(self, some: Indices, *, tol: float, limit: int) -> Pivoted:
         """With further pivots, until these points have no residual above ``tol`` or there are ``limit`` pivots."""
@@ -169,15 +188,8 @@ def announce(kernel: Any, points: Array, *, tol: float, limit: int) -> None:
     costs.announce("points", f"up to {expected:,} streamed features on {n:,} points", cost, instead=INSTEAD)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Job:
-    block: Block
-    factor: Array
-    key: ClassVar[None] = None
-
-
-def _lengths(job: _Job) -> Array:
-    return linalg.squared_norms(linalg.whiten(job.factor, job.block.rows()))
+def _lengths(basis: Basis, block: Block) -> Array:
+    return linalg.squared_norms(basis.rows(block))
 
 
 def _sample(positions: Indices, most: int) -> Indices:

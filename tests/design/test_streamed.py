@@ -149,9 +149,9 @@ def test_evaluations_are_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
     over = passes.over
 
-    def counted(*given_: Any) -> Any:
+    def counted(*given_: Any, **named: Any) -> Any:
         looks.append(1)
-        return over(*given_)
+        return over(*given_, **named)
 
     monkeypatch.setattr(passes, "over", counted)
     design = solve(found, ridge=0.01, rtol=0.02)

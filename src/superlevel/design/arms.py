@@ -12,14 +12,14 @@ no accuracy: for small ridges and tolerances values with it and without it diffe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar, Protocol
+from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 
-from superlevel import costs, linalg, passes
+from superlevel import costs, linalg
 from superlevel.arrays import Array, Indices, Mask
-from superlevel.streamed import Block, Streamed
+from superlevel.streamed import Basis, Block, Streamed
 
 HELD = 4  # arrays (n, r) that there are at once where arms are an array
 
@@ -164,15 +164,14 @@ class _Folded:
     """(r, r) F, lower: a row is k(x, P)' F^-T."""
 
     def at(self, positions: Indices) -> Array:
-        return linalg.whiten(self.factor, self.source.block(positions).rows())
+        return self.source.basis(self.factor).rows(self.source.block(positions))
 
     def written(self) -> Array:
         return self.at(np.arange(len(self.source.points)))
 
     def look(self, root: Root) -> Look:
-        blocks = self.source.blocks(np.arange(len(self.source.points)))
-        jobs = (_Job(block=block, factor=self.factor, root=root) for block in blocks)
-        lengths, gains = np.concatenate(list(passes.over(jobs, _looked)), axis=1)
+        everywhere = np.arange(len(self.source.points))
+        lengths, gains = self.source.over(everywhere, partial(_looked, self.source.basis(self.factor), root))
         return _Passed(lengths=lengths, gains=gains, roots=_Roots(arms=self, root=root))
 
 
@@ -220,15 +219,7 @@ class _Roots:
         return self.root.of(self.arms.written())
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Job:
-    block: Block
-    factor: Array
-    root: Root
-    key: ClassVar[None] = None
-
-
-def _looked(job: _Job) -> Array:
+def _looked(basis: Basis, root: Root, block: Block) -> Array:
     """(2, m) lengths and gains."""
-    rows = linalg.whiten(job.factor, job.block.rows())
-    return np.stack([linalg.squared_norms(rows), linalg.squared_norms(job.root.of(rows))])
+    rows = basis.rows(block)
+    return np.stack([linalg.squared_norms(rows), linalg.squared_norms(root.of(rows))])
