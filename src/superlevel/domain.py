@@ -15,34 +15,33 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from superlevel import boxes, formats
-from superlevel.arrays import Array, Indices, Mask, as_matrix, as_names, frozen
+from superlevel.arrays import Array, Indices, Mask, frozen
 from superlevel.blocks import Blocks, blocks
 from superlevel.coordinates import Coordinates
-from superlevel.errors import InputError
 from superlevel.formats.table import NUMBER_OR_BLANK
-from superlevel.geography import named
+from superlevel.given_points import (
+    as_coordinate_names,
+    as_coordinates,
+    as_elsewhere,
+    as_id_name,
+    id_column,
+    is_frame,
+    on_sphere,
+    scaled,
+)
 from superlevel.identifiers import ID, as_ids
+from superlevel.kernel_blocks import Kernel, block, same, variances
 from superlevel.kernel_checks import check_kernel
 from superlevel.point_tables import read_points
-from superlevel.scales import Latitude, Longitude, Number, Scale
+from superlevel.scales import Scale
 
 _SHOWN_COORDINATES = 4
-
-
-class Kernel(Protocol):
-    """What is used of a scikit-learn kernel. Any object with these two methods will do."""
-
-    def __call__(self, left: Array, right: Array | None = None, /) -> Any:
-        """Kernel block (p, q) between the rows of left (p, d) and of right (q, d), or (p, p) of left with itself."""
-
-    def diag(self, points: Array, /) -> Any:
-        """Vector (n,) of k(x, x) for the rows x of points (n, d)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -103,20 +102,20 @@ class Domain:
             id_name: what the column of ids is called in tables; by default as in the frame, or else id.
         """
         given = ids
-        if isinstance(ids, str) and _is_frame(points):
-            given, id_name, points = _id_column(points, ids), id_name or ids, points.drop(columns=ids)  # type: ignore[union-attr]
-        matrix, known = _coordinates(points)
-        called = _checked_names(known if names is None else names, matrix.shape[1])
-        coordinates = _scaled(matrix, called, on_sphere(called, scales) if geographic else scales)
+        if isinstance(ids, str) and is_frame(points):
+            given, id_name, points = id_column(points, ids), id_name or ids, points.drop(columns=ids)  # type: ignore[union-attr]
+        matrix, known = as_coordinates(points)
+        called = as_coordinate_names(known if names is None else names, matrix.shape[1])
+        coordinates = scaled(matrix, called, on_sphere(called, scales) if geographic else scales)
         object.__setattr__(self, "places", matrix)
         object.__setattr__(self, "coordinates", coordinates)
         object.__setattr__(self, "points", matrix if coordinates.is_plain else frozen(coordinates.forward(matrix)))
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "names", called)
-        object.__setattr__(self, "elsewhere", _further(elsewhere, coordinates))
+        object.__setattr__(self, "elsewhere", as_elsewhere(elsewhere, coordinates))
         object.__setattr__(self, "reference", reference)
         object.__setattr__(self, "ids", () if given is None or not len(given) else as_ids(given, len(matrix)))
-        object.__setattr__(self, "id_name", _checked_id_name(id_name or getattr(ids, "name", None) or ID, called))
+        object.__setattr__(self, "id_name", as_id_name(id_name or getattr(ids, "name", None) or ID, called))
         check_kernel(self)
 
     @classmethod
@@ -202,7 +201,7 @@ class Domain:
 
     def on_sphere(self) -> Self:
         """The same points as longitudes and latitudes in degrees."""
-        coordinates = _scaled(self.places, self.names, on_sphere(self.names, self.coordinates.scales))
+        coordinates = scaled(self.places, self.names, on_sphere(self.names, self.coordinates.scales))
         coordinates.check("elsewhere", self.elsewhere)
         return self._with(coordinates=coordinates, points=frozen(coordinates.forward(self.places)))
 
@@ -298,37 +297,6 @@ class Domain:
         return indices
 
 
-def block(kernel: Kernel | None, left: Array, right: Array, shared: tuple[Indices, Indices]) -> Array:
-    """(p, q) k between the rows of left (p, d) and of right (q, d), of which ``shared`` names pairs of the same point.
-
-    scikit-learn's k(X, Y) has no WhiteKernel part even where X and Y share a row; only its k(X) and diag(X) have.
-    """
-    if kernel is None:
-        return left @ right.T
-    found = np.array(kernel(left, right), dtype=np.float64)
-    above, beside = shared
-    if above.size:  # not every kernel takes an empty set
-        found[above, beside] = kernel.diag(left[above])
-    return found
-
-
-def variances(kernel: Kernel | None, points: Array) -> Array:
-    """k(x, x) (m,) for the rows x of points (m, d)."""
-    if kernel is None:
-        return np.asarray(np.square(points).sum(axis=1))
-    return np.array(kernel.diag(points), dtype=np.float64)
-
-
-def same(left: Indices, right: Indices) -> tuple[Indices, Indices]:
-    """Every pair of positions, in left (p,) and in right (q,), that are of the same point."""
-    order = np.argsort(left, kind="stable")
-    first, end = (np.searchsorted(left[order], right, side=side) for side in ("left", "right"))
-    counts = end - first
-    beside = np.repeat(np.arange(len(right)), counts)
-    steps = np.arange(len(beside)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return order[np.repeat(first, counts) + steps], beside
-
-
 def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """The names in the first line of a file, without empty ones."""
     return tuple(name for name in formats.header(path) if name)
@@ -345,95 +313,3 @@ def read_values(path: str | os.PathLike[str], column: str) -> Array:
     for row in np.flatnonzero(wrong).tolist():
         raise table.cell_error(row, place, NUMBER_OR_BLANK)
     return values
-
-
-# --- points and names
-
-
-def _coordinates(values: Any, field: str = "points") -> tuple[Array, tuple[str, ...]]:
-    """A read-only copy (n, d) of the points, and the names they come with or get."""
-    names: tuple[str, ...] | None = None
-    if _is_frame(values):
-        values, names = _frame_numbers(values), tuple(str(label) for label in values.columns)
-    try:
-        on_a_line = np.ndim(values) == 1
-    except ValueError:  # ragged lists, which as_matrix explains
-        on_a_line = False
-    matrix = as_matrix(field, np.asarray(values)[:, None] if on_a_line else values).copy()
-    matrix.setflags(write=False)
-    return matrix, names or tuple(f"x{j}" for j in range(matrix.shape[1]))
-
-
-def _further(values: Any, coordinates: Coordinates) -> Array:
-    """A read-only copy (m, c) of the places elsewhere, with no row where there are none."""
-    dimension = len(coordinates.names)
-    if values is None or (hasattr(values, "__len__") and not len(values)):
-        return frozen(np.empty((0, dimension)))
-    matrix, _ = _coordinates(values, "elsewhere")
-    if matrix.shape[1] != dimension:
-        got = f"with {matrix.shape[1]} coordinate{'s' * (matrix.shape[1] > 1)}"
-        raise InputError("elsewhere", got, f"give {dimension}, as the points have")
-    coordinates.check("elsewhere", matrix)
-    return matrix
-
-
-def _is_frame(values: object) -> bool:
-    """Whether this is a pandas frame, found without importing pandas, which is optional and slow to import."""
-    bases = type(values).__mro__
-    return any(base.__name__ == "DataFrame" and base.__module__.split(".")[0] == "pandas" for base in bases)
-
-
-def _frame_numbers(frame: Any) -> Array:
-    for label, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        if dtype.kind not in "iuf":
-            raise InputError(
-                f"points[{str(label)!r}]", f"a column of type {dtype}", "turn it into numbers or leave it out"
-            )
-    return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
-
-
-def _id_column(frame: Any, column: str) -> Any:
-    if column not in frame.columns:
-        known = ", ".join(repr(str(label)) for label in frame.columns)
-        raise InputError("ids", repr(column), f"give a column out of {known}, or {len(frame)} names")
-    return frame[column]
-
-
-def _checked_id_name(name: object, names: tuple[str, ...]) -> str:
-    if not isinstance(name, str) or not name.strip():
-        raise InputError("id_name", repr(name), "give a name of at least one letter")
-    if name in names:
-        raise InputError("id_name", repr(name), "a coordinate has that name: give another one")
-    return name
-
-
-def _checked_names(names: Sequence[str], dimension: int) -> tuple[str, ...]:
-    checked = as_names("names", names, remedy=f"give {dimension} names, one for each coordinate of the points")
-    for j, name in enumerate(checked):
-        if not isinstance(name, str) or not name.strip():
-            raise InputError(f"names[{j}]", repr(name), "give a name of at least one letter")
-    if len(checked) != dimension:
-        raise InputError("names", repr(checked), f"give {dimension} names, one for each coordinate of the points")
-    return tuple(str(name) for name in checked)
-
-
-def _scaled(places: Array, names: tuple[str, ...], scales: Sequence[Scale] | None) -> Coordinates:
-    """The coordinates, each of which is as its scale says."""
-    if scales is None:
-        return Coordinates.plain(names)
-    if len(scales) != len(names):
-        raise InputError("scales", f"{len(scales)} of them", f"give {len(names)}, one for each coordinate")
-    coordinates = Coordinates(names=names, scales=tuple(scales))
-    coordinates.check("points", places)
-    return coordinates
-
-
-def on_sphere(names: tuple[str, ...], scales: Sequence[Scale] | None) -> tuple[Scale, ...]:
-    """The scales (d,) with those of longitude and latitude among them: by their names, or else the first two of two."""
-    found = named(names) or ((0, 1) if len(names) == 2 else None)
-    if found is None:
-        remedy = "call two of them longitude and latitude (or lon and lat)"
-        raise InputError("geographic", f"asked for, where the coordinates are {', '.join(names)}", remedy)
-    listed: list[Scale] = [Number()] * len(names) if scales is None else list(scales)
-    listed[found[0]], listed[found[1]] = Longitude(), Latitude()
-    return tuple(listed)

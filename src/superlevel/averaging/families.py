@@ -12,8 +12,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteK
 
 from superlevel.arrays import Array, Indices
 from superlevel.averaging.metrics import Metric
-from superlevel.domain import Domain, block, same, variances
+from superlevel.domain import Domain
 from superlevel.geography import AXES
+from superlevel.kernel_blocks import block, same, variances
 from superlevel.kernels.own import similarities
 
 FLAT = 1e9  # length of a coordinate that does not count, in units of a typical distance

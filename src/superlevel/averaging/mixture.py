@@ -20,7 +20,7 @@ from superlevel.averaging.metrics import Metric
 from superlevel.averaging.predictive import Prediction, normal
 from superlevel.averaging.structures import Fit, Structure, Summary, fits, restricted
 from superlevel.blocks import LARGE
-from superlevel.domain import same
+from superlevel.kernel_blocks import same
 
 MEMBERS = 8  # kernels that are averaged for each transform: with 16, or with 6, the same labels are as likely wrong,
 COVERED = 0.99  # or as many as have this share of the weight, if they are fewer

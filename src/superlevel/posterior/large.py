@@ -27,7 +27,8 @@ import numpy as np
 
 from superlevel import blocks, linalg, passes
 from superlevel.arrays import Array, Indices, frozen
-from superlevel.domain import Domain, block, same, variances
+from superlevel.domain import Domain
+from superlevel.kernel_blocks import block, same, variances
 from superlevel.one_thread import one_thread
 from superlevel.posterior.downdated import Downdated, stored
 from superlevel.posterior.field import Approximation, Field
