@@ -231,6 +231,16 @@ def test_a_cluster_without_any_worker_left_is_a_sentence(monkeypatch: pytest.Mon
             list(pass_)
 
 
+def test_a_scheduler_that_is_gone_is_a_sentence_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    with started(1) as one, sl.cluster(one.address):
+        pass_ = passes.over(jobs(500, 0.01), slow, total=500)
+        next(pass_)
+        one.scheduler.close()
+        with pytest.raises(sl.SuperlevelError, match="is lost: the connection to it broke; start it again"):
+            list(pass_)
+    assert "Traceback" not in capsys.readouterr().err
+
+
 def test_a_job_that_kills_every_worker_is_a_sentence() -> None:
     options = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
     with (

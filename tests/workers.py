@@ -18,8 +18,12 @@ STARTING = 60.0  # seconds
 class Started:
     """A scheduler with its workers."""
 
-    address: str
+    scheduler: LocalCluster
     workers: tuple[subprocess.Popen[bytes], ...]
+
+    @property
+    def address(self) -> str:
+        return str(self.scheduler.scheduler_address)
 
 
 @contextmanager
@@ -37,7 +41,7 @@ def started(count: int) -> Iterator[Started]:
         if count:
             with Client(address, set_as_default=False) as client:
                 client.wait_for_workers(count, timeout=STARTING)
-        yield Started(address, workers)
+        yield Started(scheduler, workers)
 
 
 def _worker(address: str) -> subprocess.Popen[bytes]:

@@ -55,7 +55,7 @@ def cluster(address: str, *, field: str = "address") -> Iterator[None]:
 def connected(address: str, *, field: str) -> Iterator[Any]:
     """A client of the scheduler at this address, whose workers have this version."""
     _check_installed(address, field)
-    with _client(address, field) as client:
+    with _without_log(), _client(address, field) as client:
         _check_workers(client, address, field)
         yield client
 
@@ -75,8 +75,7 @@ class _Workers:
 
     def run(self, jobs: Iterator[Any], function: Callable[[Any], Array]) -> Iterator[Array]:
         """See `passes.Engine`."""
-        tasks = _tasks(jobs)
-        first = next(tasks, None)
+        first = next(jobs, None)
         if first is None:  # everything is known already
             return
         client = self._client
@@ -84,7 +83,7 @@ class _Workers:
         executor, sent = client.get_executor(pure=False), _sent(client, function)
         flying: deque[Future[list[Array]]] = deque()
         try:
-            for task in chain([first], tasks):
+            for task in _tasks(chain([first], jobs)):
                 if len(flying) >= most:
                     yield from self._results(flying.popleft())
                 flying.append(executor.submit(_computed, sent, task))
@@ -95,30 +94,36 @@ class _Workers:
 
     def _results(self, future: Future[list[Array]]) -> list[Array]:
         """Of one task, which Dask may run again on another worker meanwhile."""
-        missing = 0.0
-        while True:
+        alone = 0.0
+        while alone < PATIENCE:
             try:
                 return future.result(timeout=WAIT)
             except TimeoutError:
-                missing = 0.0 if future.done() or self._client.nthreads() else missing + WAIT
-                if missing >= PATIENCE:
-                    raise self._lost("it has had no worker for a while") from None
+                if future.done():
+                    return future.result()
+                alone = 0.0 if self._has_workers() else alone + WAIT
             except CancelledError as error:
                 raise self._lost("the connection to it broke") from error
             except Exception as error:
-                raise self._translated(error) from error
+                self._translate(error)
+                raise
+        raise self._lost("it has had no worker for a while")
 
-    def _translated(self, error: Exception) -> Exception:
-        """What went wrong on a worker; an error of the job itself is the same as in a thread."""
+    def _has_workers(self) -> bool:
+        try:
+            return bool(self._client.sync(self._client.scheduler.ncores, callback_timeout=WAIT))
+        except Exception:  # the scheduler is gone too, which has several names
+            return False
+
+    def _translate(self, error: Exception) -> None:
+        """Say what went wrong on a worker, unless it is an error of the job, which is the same as in a thread."""
         from distributed import KilledWorker  # noqa: PLC0415  an extra
 
         if isinstance(error, KilledWorker):
-            return self._lost("several workers died, one after the other, when they computed the same block")
+            raise self._lost("several workers died, one after the other, when they computed the same block") from error
         if isinstance(error, ImportError):
-            return InputError(
-                self._field, repr(self._address), f"its workers lack something ({error}): install it there"
-            )
-        return error
+            remedy = f"its workers lack something ({error}): install it there"
+            raise InputError(self._field, repr(self._address), remedy) from error
 
     def _lost(self, reason: str) -> SuperlevelError:
         return SuperlevelError(f"the cluster at {self._address} is lost: {reason}; start it again, or do without")
@@ -165,6 +170,18 @@ def _check_installed(address: str, field: str) -> None:
     if find_spec("distributed") is None:
         remedy = "it needs the package distributed: pip install 'superlevel[dask]'"
         raise InputError(field, repr(address), remedy)
+
+
+@contextmanager
+def _without_log() -> Iterator[None]:
+    """Dask's client logs a lost scheduler as a traceback, after the error that says it in a sentence."""
+    from distributed import client  # noqa: PLC0415  an extra; its import sets up the log
+
+    before, client.logger.disabled = client.logger.disabled, True
+    try:
+        yield
+    finally:
+        client.logger.disabled = before
 
 
 def _check_listening(address: str, field: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -20,12 +22,22 @@ WRONG_INPUT, UNUSABLE_STORE, STOPPED = 2, 3, 130
 class Program(Group):
     """All commands. Ctrl-C is a sentence and not a traceback."""
 
+    def make_context(self, *given: Any, **more: Any) -> Any:
+        with _stopping():
+            return super().make_context(*given, **more)
+
     def invoke(self, ctx: Any) -> Any:
-        try:
+        with _stopping():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            typer.echo("superlevel: stopped: what was stored stays stored, and nothing is half done", err=True)
-            raise typer.Exit(STOPPED) from None
+
+
+@contextmanager
+def _stopping() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("superlevel: stopped: what was stored stays stored, and nothing is half done", err=True)
+        raise typer.Exit(STOPPED) from None
 
 
 app = typer.Typer(
@@ -66,7 +78,10 @@ def main() -> None:
     """What the console script calls: a mistake in the input is a sentence, not a traceback."""
     warnings.showwarning = _shown
     try:
-        app()
+        with _stopping():
+            app()
+    except typer.Exit as stopped:
+        sys.exit(stopped.exit_code)
     except SuperlevelError as error:
         typer.echo(f"superlevel: {error}", err=True)
         sys.exit(_code(error))
