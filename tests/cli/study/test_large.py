@@ -27,6 +27,14 @@ GIVEN = ("--threshold", 0.5, "--kernel", "Matern(15, nu=1.5)", "--noise", 0.05, 
 _FILES: dict[str, bytes] = {}
 
 
+@pytest.fixture(autouse=True)
+def awake() -> Iterator[None]:
+    """A shell that starts the tests in the background has them ignore Ctrl-C, and so would every process they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def large(terminal: Terminal) -> Terminal:
     """A study with some measurements, a filled sheet, and nothing in its cache."""
