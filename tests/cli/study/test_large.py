@@ -146,6 +146,21 @@ def test_nothing_is_shown_where_there_is_no_terminal(large: Terminal, monkeypatc
     assert "left:" not in ran.out
 
 
+# --- a cache that cannot be used
+
+
+@pytest.mark.filterwarnings("always::superlevel.errors.CacheWarning")
+def test_a_cut_cache_is_a_sentence_and_changes_nothing(large: Terminal) -> None:
+    before = large("study", "status", "bay", "--fresh")
+    path = large.folder / "superlevel.db.bay.blocks"
+    path.write_bytes(path.read_bytes()[:1000])
+    after = large("study", "status", "bay", "--fresh")
+    assert (after.code, after.out) == (0, before.out)
+    (said,) = after.err.splitlines()
+    assert said.startswith("superlevel: ")
+    assert said.endswith("it is a cache, and everything is computed again")
+
+
 # --- Ctrl-C
 
 COMMANDS: dict[str, tuple[object, ...]] = {
