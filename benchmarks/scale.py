@@ -1,12 +1,13 @@
 """A campaign on up to ten million cells through the command line: time and memory of each command.
 
     python benchmarks/scale.py                                      # 10^4, 10^5 and 10^6 cells, 500 measurements
+    python benchmarks/scale.py --cells 100000 --pings 20 500 2000   # by the number of measurements
     python benchmarks/scale.py --cells 1000000 --kernel auto        # kernel, noise and mean are estimated
     python benchmarks/scale.py --relief /usr/share/ferret-vis/data/etopo5.cdf --pings 5000      # 9.3 million cells
 
 The relief is a fixed random one with cliffs, or ETOPO5 (Debian's package ferret-datasets) with the level 20 m below the
-sea. Every command is a process of its own, as for a user. Memory is the process's largest. The last columns compare
-each number with that of the domain before, and with the number of cells: 1.0 is linear in n.
+sea. Every command is a process of its own, as for a user. Memory is the process's largest. The last column compares
+processor seconds with those of the campaign before.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +91,14 @@ def fill(sheet: Path, height: np.ndarray, seed: int) -> None:
         csv.writer(file).writerows([header, *rows])
 
 
+def batches(pings: int) -> dict[str, int]:
+    """How many measurements each batch has."""
+    if pings <= 60:
+        return {"first": pings}
+    half = (pings - 60) // 2
+    return {"first": 20, "second": 20, "third": half, "fourth": pings - 60 - half, "last": 20}
+
+
 def campaign(height: np.ndarray, level: float, *, pings: int, estimated: bool) -> Iterator[tuple[str, Cost]]:
     """The cost of each command: of the first of its kind, and of the last."""
     length = 0.1 * max(height.shape)
@@ -98,9 +108,7 @@ def campaign(height: np.ndarray, level: float, *, pings: int, estimated: bool) -
         np.save(folder / "relief.npy", height)
         create = ("study", "create", "s", "--points", "relief.npy", "--threshold", str(level), *given)
         yield "create", run(folder, *create)
-        sizes = [20, 20, *([max(20, (pings - 60) // 2)] * 2), 20]
-        for number, size in enumerate(sizes):
-            when = {0: "first", len(sizes) - 1: "last"}.get(number, f"{size} more")
+        for number, (when, size) in enumerate(batches(pings).items()):
             asked = run(folder, "study", "suggest", "s", "-n", str(size), "--csv", "sheet.csv", "--force")
             yield f"suggest, {when}", asked
             fill(folder / "sheet.csv", height, number)
@@ -115,20 +123,21 @@ def main() -> None:
     """Print a table for each domain."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=int, nargs="+", default=[10**4, 10**5, 10**6])
-    parser.add_argument("--pings", type=int, default=500)
+    parser.add_argument("--pings", type=int, nargs="+", default=[500])
     parser.add_argument("--kernel", choices=["given", "auto"], default="given")
     parser.add_argument("--relief", help="a netCDF file with heights in metres, instead of a random surface")
     given = parser.parse_args()
     domains = [(relief(round(count**0.5)), LEVEL) for count in given.cells] if given.relief is None else []
     domains += [etopo(given.relief)] if given.relief else []
     before: dict[str, Cost] = {}
-    for height, level in domains:
-        print(f"\n{height.size:,} cells, {given.pings} measurements, kernel {given.kernel}", flush=True)
-        print(f"{'':20} {'wall':>9} {'processor':>9} {'memory':>9}   {'of the domain before':>20}", flush=True)
+    for (height, level), pings in product(domains, given.pings):
+        sizes = ", ".join(map(str, batches(pings).values()))
+        print(f"\n{height.size:,} cells, {sizes} measurements, kernel {given.kernel}", flush=True)
+        print(f"{'':20} {'wall':>9} {'processor':>9} {'memory':>9}   {'of the one before':>20}", flush=True)
         found: dict[str, Cost] = {}
-        for command, cost in campaign(height, level, pings=given.pings, estimated=given.kernel == "auto"):
+        for command, cost in campaign(height, level, pings=pings, estimated=given.kernel == "auto"):
             found[command] = cost
-            grown = f"{cost.processor / before[command].processor:.1f} times" if before else ""
+            grown = f"{cost.processor / before[command].processor:.1f} times" if command in before else ""
             print(f"{command:20} {cost}   {grown:>20}", flush=True)
         before = found
 

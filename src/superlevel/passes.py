@@ -90,6 +90,11 @@ def remembering(results: Results) -> Iterator[None]:
         _remembered.reset(token)
 
 
+def remembered() -> Results | None:
+    """What passes are told to look at and to add to."""
+    return _remembered.get()
+
+
 @contextmanager
 def running(engine: Engine) -> Iterator[None]:
     """Passes are made by this engine."""

@@ -143,6 +143,15 @@ def test_a_plan_is_a_measurement_without_values(form: str) -> None:
         assert getattr(planned.after, field) is getattr(before, field)
 
 
+@forms
+def test_relief_is_the_share_of_the_variance_that_a_measurement_takes_off(form: str) -> None:
+    before = begun(form, square(Matern(0.3)), noise=np.linspace(0.1, 0.5, 60)).told([1, 2, 3], [0.5, 1.0, 2.0])
+    at = np.array([2, 7, 59])
+    for point, row in zip((5, 2), before.relief(np.array([5, 2]), at), strict=True):
+        after = before.told([point], [0.0])
+        np.testing.assert_allclose(row, 1 - after.variance[at] / before.variance[at], rtol=0, atol=1e-12)
+
+
 # --------------------------------------------------------------------------------------- surprise
 
 

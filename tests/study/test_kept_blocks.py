@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import warnings
 from pathlib import Path
 
@@ -11,10 +12,12 @@ import pytest
 from sklearn.gaussian_process.kernels import Matern
 
 import superlevel as sl
-from superlevel import blocks
+from superlevel import blocks, passes
+from superlevel.averaging import Average, Predictive, mixture
 from superlevel.errors import CacheWarning
+from superlevel.findings import Finding, Verdict
 from superlevel.posterior import covariance, large
-from superlevel.study import Study
+from superlevel.study import Study, replay
 
 SIDE = 30
 
@@ -48,11 +51,13 @@ def store(folder: Path) -> str:
     return f"sqlite:///{folder}/a.db"
 
 
-def created(folder: Path, name: str = "sea") -> Study:
+def square() -> sl.Domain:
     axis = np.linspace(0, 1, SIDE)
-    points = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
-    domain = sl.Domain(points, kernel=Matern(0.2, nu=1.5))
-    study = Study.create(store(folder), name, sl.Problem(domain, goal=sl.Threshold(0.4), noise=0.05), batch=10)
+    return sl.Domain(np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2), kernel=Matern(0.2, nu=1.5))
+
+
+def created(folder: Path, name: str = "sea") -> Study:
+    study = Study.create(store(folder), name, sl.Problem(square(), goal=sl.Threshold(0.4), noise=0.05), batch=10)
     for _ in range(6):
         measured(study)
     return study
@@ -85,6 +90,55 @@ def test_a_measurement_makes_blocks_near_it_be_computed_again_and_no_others(
     np.testing.assert_array_equal(fresh.labels, kept)
     np.testing.assert_array_equal(fresh.knowledge.state.estimate, study.knowledge.state.estimate)
     assert sum(computed) == SIDE * SIDE
+
+
+def test_a_second_look_at_an_estimate_makes_one_pass_and_not_one_for_each_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (mixture, replay):
+        monkeypatch.setattr(module, "LARGE", 100)
+    looks: list[int] = []
+    predict = Average.predict
+
+    def counted(average: Average, points: np.ndarray) -> Predictive:
+        looks.append(len(points))
+        return predict(average, points)
+
+    monkeypatch.setattr(Average, "predict", counted)
+    problem = sl.Problem(square(), goal=sl.Threshold(0.4), fit=("kernel", "noise", "mean"))
+    study = Study.create(store(tmp_path), "sea", problem, batch=20)
+    for _ in range(4):
+        measured(study)
+    labels, doubts = study.labels, study.knowledge.doubts
+    assert labels.any()
+    looks.clear()
+    again = Study.open(store(tmp_path), "sea")
+    np.testing.assert_array_equal(again.labels, labels)
+    assert again.knowledge.doubts == doubts
+    assert len(looks) == 1
+    measured(again)
+    (tmp_path / "a.db.sea.blocks").unlink()
+    looks.clear()
+    fresh = Study.open(store(tmp_path), "sea")
+    np.testing.assert_array_equal(fresh.labels, again.labels)
+    assert fresh.knowledge.doubts == again.knowledge.doubts
+    assert len(looks) > 1
+
+
+def test_what_batches_showed_is_remembered_word_for_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "LARGE", 100)
+    method = sl.methods.make("melk", sl.Problem(square(), goal=sl.Threshold(0.4), noise=0.05))
+    found = (Finding(assumption="noise", verdict=Verdict.CONTRADICTED, number=math.inf, sentence="β is ½ of σ²"),)
+    results = passes.Results()
+    with passes.remembering(results):
+        replay._Shown(method, "a", (b"1", b"2")).remember(2, found)
+    again = passes.Results(results.used)
+    with passes.remembering(again):
+        assert replay._Shown(method, "a", (b"1", b"2", b"3")).after(2) == found
+        assert replay._Shown(method, "a", (b"1", b"2", b"3")).after(1) is None
+        assert replay._Shown(method, "a", (b"12",)).after(1) is None
+        assert replay._Shown(method, "b", (b"1", b"2")).after(2) is None
+    assert not again.changed
 
 
 @pytest.mark.parametrize("damage", ["cut", "text", "flipped", "other"])
@@ -126,10 +180,7 @@ def test_a_disk_that_is_full_is_said_and_leaves_nothing_behind(tmp_path: Path, m
 
 
 def test_without_a_file_a_study_remembers_within_a_process(computed: list[int]) -> None:
-    axis = np.linspace(0, 1, SIDE)
-    points = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
-    domain = sl.Domain(points, kernel=Matern(0.2, nu=1.5))
-    study = Study.create("memory:", "sea", sl.Problem(domain, goal=sl.Threshold(0.4), noise=0.05), batch=10)
+    study = Study.create("memory:", "sea", sl.Problem(square(), goal=sl.Threshold(0.4), noise=0.05), batch=10)
     for _ in range(6):
         measured(study)
     assert study.labels.any()

@@ -14,7 +14,7 @@ from sklearn.gaussian_process.kernels import RBF
 import superlevel as sl
 from superlevel.report.campaign import as_table, write_points
 from superlevel.report.page import page
-from superlevel.study import Result, Study
+from superlevel.study import Result, Study, picture
 from superlevel.study.picture import EXPLAINED, largest
 from tests.study.campaigns import (
     ALL,
@@ -108,6 +108,18 @@ def test_reasons_are_shares_of_variance_that_a_measurement_takes_away(kind: Kind
         assert len(served) == min(3, int((study.labels == 0).sum()))
         assert [share for _, share in reason.serves] == pytest.approx(sorted(shares)[::-1][: len(served)], abs=1e-9)
         assert (study.labels[served] == 0).all()
+
+
+def test_reasons_of_a_large_domain_are_those_of_the_posterior_near_each_ticket(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = GREEDY.run(GREEDY.create(), 2)
+    study.ask(2)
+    small = study.campaign().reasons
+    monkeypatch.setattr(picture, "LARGE", 0)  # all points are in one block
+    large = study.campaign().reasons
+    assert [reason.ticket for reason in large] == [reason.ticket for reason in small]
+    for mine, others in zip(large, small, strict=True):
+        assert [place for place, _ in mine.serves] == [place for place, _ in others.serves]
+        assert [share for _, share in mine.serves] == pytest.approx([share for _, share in others.serves], abs=1e-9)
 
 
 @each([ROUNDS, PAIR_ROUNDS])

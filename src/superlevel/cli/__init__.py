@@ -13,7 +13,7 @@ import typer
 from superlevel import __version__
 from superlevel.cli import demo, doctor, find, plan, reproduce, study
 from superlevel.cli.commands import Group, Verb
-from superlevel.errors import CostWarning, SuperlevelError
+from superlevel.errors import CacheWarning, CostWarning, SuperlevelError
 
 _show_warning = warnings.showwarning
 WRONG_INPUT, UNUSABLE_STORE, STOPPED = 2, 3, 130
@@ -88,8 +88,8 @@ def main() -> None:
 
 
 def _shown(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-    """Costs are a sentence; all other warnings are for those who write code."""
-    if issubclass(category, CostWarning):
+    """Costs and caches are a sentence; all other warnings are for those who write code."""
+    if issubclass(category, CacheWarning | CostWarning):
         typer.echo(f"superlevel: {message}", err=True)
     else:
         _show_warning(message, category, *place, **more)

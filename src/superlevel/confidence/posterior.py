@@ -204,10 +204,7 @@ class GaussianBelief(CompleteBelief):
         return np.asarray(ndtr(np.nan_to_num(distances, nan=0.0)))
 
     def relief(self, points: Indices) -> Array:
-        """Sigma(x, y)^2 / ((sigma^2(x) + noise(x)) sigma^2(y))"""
-        found, variance = self.posterior, self.posterior.variance
-        drops = found.columns(points) ** 2 / (variance[points] + found.noise[points])[:, None]
-        return np.divide(drops, variance, out=np.zeros_like(drops), where=variance > 0)
+        return self.posterior.relief(points)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

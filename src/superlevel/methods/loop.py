@@ -184,23 +184,12 @@ class Method:
         self._check_state(state)
         belief = self.confidence.update(state.belief, batch)
         reading, bounds = self.read(state.reading, belief)
-        phase, plan = state.phase + 1, batch.plan if batch.whole else None
-        stop = Stop.CONTRADICTED if belief.contradicted else self._stop(reading, belief, phase)
-        once = plan is not None and not self.confidence.in_rounds
-        after = State(
-            seed=state.seed,
-            phase=phase,
-            goal=self.goal,
-            reading=reading,
-            samples=state.samples + len(batch.points),
-            stop=stop,
-            belief=belief,
-            design=plan.certificate if plan is not None and once else None,
-            told=state.told | {plan.origin} if plan is not None and once else state.told,
-            campaign=state.campaign,
-            history=_hashed(state.history, *_contents(batch)),
-        )
-        found = (*findings.new(belief.findings, state.belief.findings), *self._outside(after))
+        plan = batch.plan if batch.whole else None
+        stop = Stop.CONTRADICTED if belief.contradicted else self._stop(reading, belief, state.phase + 1)
+        after = replace(self._with(state, batch, belief), reading=reading, stop=stop)
+        against = findings.contradicting(belief.findings)
+        new = findings.new(against, state.belief.findings) if against else ()
+        found = (*new, *self._outside(after))
         precision = None if plan is None else plan.precision
         return after, Info(
             phase=state.phase if plan is None else plan.phase,
@@ -208,6 +197,32 @@ class Method:
             precision=precision,
             bounds=bounds,
             findings=found,
+        )
+
+    @one_thread
+    def passed(self, state: State, batch: Batch) -> State:
+        """The state after a batch, without a look at what the batch decides: there are no labels in it.
+
+        A state in which labels are looked at comes from `update`. Where labels are permanent, it needs those before.
+        """
+        self._check_state(state)
+        return self._with(state, batch, self.confidence.update(state.belief, batch))
+
+    def _with(self, state: State, batch: Batch, belief: Belief) -> State:
+        """After a batch; nothing is decided."""
+        plan = batch.plan if batch.whole and not self.confidence.in_rounds else None
+        return State(
+            seed=state.seed,
+            phase=state.phase + 1,
+            goal=self.goal,
+            reading=self._unread,
+            samples=state.samples + len(batch.points),
+            stop=None,
+            belief=belief,
+            design=None if plan is None else plan.certificate,
+            told=state.told if plan is None else state.told | {plan.origin},
+            campaign=state.campaign,
+            history=_hashed(state.history, *_contents(batch)),
         )
 
     @one_thread

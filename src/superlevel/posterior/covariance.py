@@ -115,6 +115,9 @@ class InFeatures:
     def columns(self, points: Indices) -> Array:
         return linalg.inner(linalg.inner(self.arms[points], self.inner), self.arms)
 
+    def between(self, left: Indices, right: Indices) -> Array:
+        return linalg.inner(linalg.inner(self.arms[left], self.inner), self.arms[right])
+
     def times(self, vector: Array) -> Array:
         return linalg.times(self.arms, linalg.times(self.inner, linalg.transposed_times(self.arms, vector)))
 

@@ -151,6 +151,9 @@ class Downdated:
             found = blas.dgemm(-1.0, block.T, block[:, points], beta=1.0, c=found.T, overwrite_c=1).T
         return np.asarray(found)
 
+    def between(self, left: Indices, right: Indices) -> Array:
+        return self.columns(left)[:, right]
+
     def times(self, vector: Array) -> Array:
         product = self.base.times(vector)
         for block in self.blocks:
@@ -182,7 +185,7 @@ class Downdated:
         return Downdated(prior=self.prior.within(n), base=self.base.within(n), blocks=blocks)
 
     def among(self, points: Indices) -> Downdated:
-        return stored(np.ascontiguousarray(self.columns(points)[:, points]))
+        return stored(np.ascontiguousarray(self.between(points, points)))
 
     def drift(self, weights: Array) -> float:
         """(I + K diag(w)) Sigma = K, on a probe where something was measured, where nothing else adds to the cost."""

@@ -136,6 +136,18 @@ class GaussianPosterior:
         """(m, n) covariances of these points with all points."""
         return self.covariance.columns(as_points("points", points, count=self.n))
 
+    def relief(self, points: Indices, at: Indices | None = None) -> Array:
+        """(m, k) the share of the variance at others (k,) that one measurement at each of these points (m,) removes.
+
+        Others are all points where nothing else is said.
+
+            Sigma(x, y)^2 / ((sigma^2(x) + noise(x)) sigma^2(y))
+        """
+        rows = self.columns(points) if at is None else self.covariance.between(points, at)
+        variance = self.variance if at is None else self.variance[at]
+        drops = rows**2 / (self.variance[points] + self.noise[points])[:, None]
+        return np.divide(drops, variance, out=np.zeros_like(drops), where=variance > 0)
+
     def told(
         self, points: ArrayLike, values: ArrayLike, *, noise: ArrayLike | None = None, in_turn: bool = False
     ) -> GaussianPosterior:

@@ -99,7 +99,6 @@ class Conditioned:
 
     @one_thread
     def between(self, left: Indices, right: Indices) -> Array:
-        """(p, q) covariances of some points with others."""
         found = self.domain.gram(left, right)
         return found - self._gains(left) @ self.domain.gram(self.points, right) if len(self.points) else found
 

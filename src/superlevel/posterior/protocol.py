@@ -77,6 +77,10 @@ class Covariance(Protocol):
         """(m, n) the rows, or columns, of these points."""
         ...
 
+    def between(self, left: Indices, right: Indices) -> Array:
+        """(p, q) covariances of some points with others."""
+        ...
+
     def times(self, vector: Array) -> Array:
         """Sigma v (n,)."""
         ...

@@ -112,11 +112,11 @@ def _served(known: Knowledge, points: Indices) -> Iterator[tuple[tuple[int, floa
         for row in belief.relief(points):
             yield _most(row, np.arange(domain.n), still)
         return
-    blocks = domain.blocks
+    blocks, posterior = domain.blocks, belief.model.posterior
     for point in points:
         number = blocks.of[point]
         near = np.sort(blocks.order[blocks.starts[number] : blocks.starts[number + 1]])
-        (row,) = belief.model.among(near).relief(np.searchsorted(near, [point]))
+        (row,) = posterior.relief(np.array([point]), near)
         yield _most(row, near, still)
 
 

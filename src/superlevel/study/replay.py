@@ -15,18 +15,21 @@ No plan is ever made anew: plans, designs and estimates are read from the log.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 
-from superlevel import findings, methods
+from superlevel import findings, methods, passes
 from superlevel.arrays import Array, Indices, Labels, normalised
+from superlevel.blocks import LARGE
 from superlevel.design import Design
-from superlevel.findings import Finding
-from superlevel.goals import UNDECIDED
+from superlevel.findings import Finding, Verdict
+from superlevel.goals import UNDECIDED, Bounds
 from superlevel.methods import Method
 from superlevel.methods.make import as_confidence, restore_rule
 from superlevel.problem import Problem
@@ -111,6 +114,8 @@ class _Step(NamedTuple):
     """Everything that each batch held."""
     state: State
     infos: tuple[Info, ...]
+    is_read: bool
+    """Whether the state has labels."""
 
 
 class Methods:
@@ -222,15 +227,72 @@ def _by_ticket(ledger: Ledger, at: Indices) -> Indices:
 def _updated(
     method: Method, state: State, ledger: Ledger, parts: list[_Part], makers: Methods
 ) -> tuple[State, tuple[Info, ...]]:
-    """One batch after the other, from the last state that was reached before by the same batches."""
+    """One batch after the other, from the last state that was reached before by the same batches.
+
+    To look at what a batch decides takes a pass over a large domain. Nobody asks for the labels of batches before the
+    last, and what they showed against the assumptions is remembered.
+    """
     keys = tuple(_key(ledger, part) for part in parts)
-    steps = [_Step(method, (), state, ())]
-    steps += [step for step in makers.reached if step.method is method and step.keys == keys[: len(step.keys)]]
-    for k in range(len(steps[-1].keys), len(parts)):
-        state, info = method.update(steps[-1].state, _batch(method, steps[-1].state, ledger, parts[k]))
-        steps = [steps[-1], _Step(method, keys[: k + 1], state, (*steps[-1].infos, info))]
+    steps = [_Step(method, (), state, (), is_read=True)]
+    steps += [
+        step
+        for step in makers.reached
+        if step.method is method
+        and step.keys == keys[: len(step.keys)]
+        and (step.is_read or len(step.keys) < len(parts))
+    ]
+    shown = _Shown(method, state.campaign, keys)
+    for k, part in enumerate(parts):
+        before, found = steps[-1], shown.after(k + 1)
+        if k < len(before.keys):
+            continue
+        batch = _batch(method, before.state, ledger, part)
+        if found is None or k == len(parts) - 1:
+            after, info = method.update(before.state, batch)
+            shown.remember(k + 1, info.findings)
+            step = _Step(method, keys[: k + 1], after, (*before.infos, info), is_read=True)
+        else:
+            after = method.passed(before.state, batch)
+            step = _Step(method, keys[: k + 1], after, (*before.infos, _unread(after, batch, found)), is_read=False)
+        steps = [before, step]
     makers.reached = steps[-2:]  # the last batch may still grow, and then the state before it is needed
     return steps[-1].state, steps[-1].infos
+
+
+def _unread(after: State, batch: Batch, found: tuple[Finding, ...]) -> Info:
+    """Of a batch whose bounds nobody looked at."""
+    shape = after.undecided.shape
+    nothing = Bounds(lower=np.broadcast_to(-np.inf, shape), upper=np.broadcast_to(np.inf, shape))
+    return Info(phase=after.phase - 1, samples=len(batch.points), precision=None, bounds=nothing, findings=found)
+
+
+class _Shown:
+    """What each batch showed against the assumptions, remembered beside the blocks of a large domain.
+
+    Nothing is remembered where a look takes no pass, or needs the look before it.
+    """
+
+    def __init__(self, method: Method, campaign: str, batches: tuple[bytes, ...]) -> None:
+        cheap = method.problem.domain.n <= LARGE or method.permanent
+        self._results = None if cheap else passes.remembered()
+        self._keys = [blake2b(campaign.encode(), digest_size=16).digest()]
+        for batch in batches:  # the key of a batch is a digest of all up to it
+            self._keys.append(blake2b(self._keys[-1] + batch, digest_size=16).digest())
+
+    def after(self, count: int) -> tuple[Finding, ...] | None:
+        """What the last of so many batches showed; None if that is not known."""
+        found = None if self._results is None else self._results.get(self._keys[count])
+        if self._results is None or found is None:
+            return None
+        self._results.used[self._keys[count]] = found
+        listed = json.loads(found.astype(np.uint8).tobytes())
+        return tuple(Finding(**{**fields, "verdict": Verdict(fields["verdict"])}) for fields in listed)
+
+    def remember(self, count: int, found: tuple[Finding, ...]) -> None:
+        """For the next look."""
+        if self._results is not None:
+            text = json.dumps([asdict(finding) for finding in found]).encode()
+            self._results.used[self._keys[count]] = np.frombuffer(text, dtype=np.uint8).astype(np.float64)[None]
 
 
 def _key(ledger: Ledger, part: _Part) -> bytes:

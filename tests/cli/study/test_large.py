@@ -27,6 +27,14 @@ GIVEN = ("--threshold", 0.5, "--kernel", "Matern(15, nu=1.5)", "--noise", 0.05, 
 _FILES: dict[str, bytes] = {}
 
 
+@pytest.fixture(autouse=True)
+def awake() -> Iterator[None]:
+    """A shell that starts the tests in the background has them ignore Ctrl-C, and so would every process they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def large(terminal: Terminal) -> Terminal:
     """A study with some measurements, a filled sheet, and nothing in its cache."""
@@ -136,6 +144,21 @@ def test_nothing_is_shown_where_there_is_no_terminal(large: Terminal, monkeypatc
     ran = large("study", "status", "bay", "--fresh", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert "left:" not in ran.out
+
+
+# --- a cache that cannot be used
+
+
+@pytest.mark.filterwarnings("always::superlevel.errors.CacheWarning")
+def test_a_cut_cache_is_a_sentence_and_changes_nothing(large: Terminal) -> None:
+    before = large("study", "status", "bay", "--fresh")
+    path = large.folder / "superlevel.db.bay.blocks"
+    path.write_bytes(path.read_bytes()[:1000])
+    after = large("study", "status", "bay", "--fresh")
+    assert (after.code, after.out) == (0, before.out)
+    (said,) = after.err.splitlines()
+    assert said.startswith("superlevel: ")
+    assert said.endswith("it is a cache, and everything is computed again")
 
 
 # --- Ctrl-C
