@@ -187,7 +187,7 @@ def test_intervals_and_labels_in_the_end_are_those_of_the_last_state() -> None:
     assert run.intervals is not None
     assert run.sources is not None
     np.testing.assert_array_equal(run.labels, np.where(run.intervals.lower > 0, 1, -1))
-    assert set(run.sources) <= {"ellipsoids", "martingales"}
+    assert set(run.sources) <= {"ellipsoids", "challenges"}
 
 
 def brute(history: list[tuple[int, list[int]]]) -> list[int]:

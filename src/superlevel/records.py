@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from superlevel.arrays import Array, Indices, Labels, Mask, frozen
 from superlevel.averaging.warps import Warp
+from superlevel.challenge import Challenge
 from superlevel.design import Design
 from superlevel.features import Features
 from superlevel.findings import Finding
@@ -74,6 +75,8 @@ class Plan:
     """A fingerprint of the method and the seed: `tell` takes no plan of another campaign."""
     forecast: Forecast | None = None
     """What is expected to be measured; None where the confidence makes no forecasts."""
+    challenge: Challenge | None = None
+    """Which directions get a test of their own that begins with this plan; None where none do."""
 
     def __post_init__(self) -> None:
         frozen(self.weights)
@@ -109,6 +112,13 @@ class Batch:
     """The plan that asked for the first of them; None where nobody planned it."""
     whole: bool = False
     """Whether the batch holds all measurements of that plan, reported as a unit, and no others."""
+    after_plans: bool | None = None
+    """Whether there was a plan before the campaign's first result; None: this batch has one, if it is the first."""
+
+    @property
+    def begins_unplanned(self) -> bool:
+        """Whether the campaign began with results that nobody planned, if this is its first batch."""
+        return self.plan is None if self.after_plans is None else not self.after_plans
 
     def deviations(self, problem: Problem) -> Array | None:
         """(N,) the deviation of each measurement, the problem's where it has none of its own; None where none has."""
@@ -126,6 +136,14 @@ class LinearModel:
     """gamma"""
     deviations: Array
     """(n,) the standard deviation of one measurement at each point, as it enters the bounds."""
+
+
+class Outlook(NamedTuple):
+    """What lies ahead of a confidence that knows how its intervals shrink."""
+
+    missing: float = math.inf
+    """Measurements until all is decided, if gaps are as estimated; infinite where nothing is known of it."""
+    challenge: Challenge | None = None
 
 
 class GaussianModel(Protocol):
@@ -267,6 +285,17 @@ class Belief(Protocol):
 
     def forecast(self, points: Indices, /) -> Forecast | None:
         """What will be measured at points (m,), in ascending order and each once; None if no forecasts are made."""
+        ...
+
+    def outlook(self, view: View, weights: Array, /) -> Outlook:
+        """What is missing if measurements follow a distribution (n,), and the challenge that would begin with them."""
+        ...
+
+    def norms(self, goal: Goal, labels: Labels, /) -> Array | None:
+        """The largest norm, or bound, for which each label is right, shaped as the labels: NaN where there is no label.
+
+        None where that is not known.
+        """
         ...
 
     def seen_by_rules(self, goal: Goal, /) -> tuple[Belief, Goal]:
@@ -422,11 +451,14 @@ class View:
         """(n,) measurements that were made or are on their way."""
         return np.asarray(np.bincount(self.pending, minlength=self.n) + self.belief.counts)
 
-    def samples(self, value: float = math.nan) -> int:
-        """The number of measurements of this phase, for a design of this value where it depends on one."""
+    def samples(self, value: float = math.nan, *, missing: float = math.inf) -> int:
+        """The number of measurements of this phase, for a design of this value where it depends on one.
+
+        ``missing`` is how many further ones are expected to decide everything.
+        """
         undecided = int(np.count_nonzero(self.undecided))
         begun = len(self.pending) + int(self.belief.counts.sum())
-        need = Need(phase=self.phase, value=value, directions=undecided, begun=begun)
+        need = Need(phase=self.phase, value=value, directions=undecided, begun=begun, missing=missing)
         return self.sizes.samples(need)
 
 
@@ -441,5 +473,9 @@ class Choice:
     certificate: Design | None = None
     forecast: Forecast | None = None
     """What is expected to be measured."""
+    outlook: Outlook | None = None
+    """What is missing if measurements follow these weights; None if the rule did not ask."""
+    challenge: Challenge | None = None
+    """Which directions get a test of their own."""
     checks: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """(k,) points that were drawn at random to check the model; the counts include them."""

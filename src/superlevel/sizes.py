@@ -8,6 +8,7 @@ from typing import Protocol
 
 BATCH = 10  # measurements of a batch, where nobody says how many
 ESTIMATING = 5  # the same where something is estimated: batches of ten mislabel 3 % more points at 50 and at 100
+SMALLEST = 0.1  # of a growing batch, if hardly anything is missing
 LARGEST = 2**53  # more measurements than that are not whole numbers any more
 
 
@@ -22,6 +23,8 @@ class Need:
     """Undecided ones."""
     begun: int
     """Measurements that were made or are on their way."""
+    missing: float = math.inf
+    """Further ones that are expected to decide everything; infinite where nothing is known of that."""
 
 
 def usual_batch(*, estimating: bool) -> int:
@@ -48,7 +51,10 @@ class Sizes(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Growing:
-    """Every phase takes more than the one before, by the same factor: a part of all before, and the first."""
+    """Every phase takes more than the one before, by the same factor: a part of all before, and the first.
+
+    It takes no more than are expected to be missing, and at least a tenth of its size: expectations may be wrong.
+    """
 
     first: int
     growth: float = 1.0
@@ -57,7 +63,8 @@ class Growing:
     last = None
 
     def samples(self, need: Need, /) -> int:
-        return math.ceil(min(self.first + (self.growth - 1.0) * need.begun, LARGEST))
+        size = min(self.first + (self.growth - 1.0) * need.begun, LARGEST)
+        return math.ceil(min(size, max(SMALLEST * size, need.missing)) if self.growth > 1.0 else size)
 
     def precision(self, _phase: int, /) -> None:
         return None

@@ -21,6 +21,9 @@ CONFIDENCES = {
     "rkhs": ("lse", "rkhs"),
     "rips": ("melk", "rips"),
 }
+PLACES, NOISE = np.linspace(0, 1, 30), 0.3
+TRUTH = np.sin(6 * PLACES)
+"""At these places: what `begun` is about."""
 
 
 def study(confidence: str, seed: int, *, steps: int = 6, **options: Any) -> Study:
@@ -57,3 +60,21 @@ def _linear(rng: np.random.Generator) -> tuple[sl.Domain, Any]:
     places = rng.standard_normal((9, 3))
     places /= np.linalg.norm(places, axis=1)[:, None]
     return sl.Domain(places), places @ np.array([0.9, -0.6, 0.4])
+
+
+def begun(batch: int = 150, kernel: Any = None, goal: Any = None, confidence: Any = "ridge", **given: Any) -> Study:
+    """A study of a function on a line, before the first measurement."""
+    domain = sl.Domain(PLACES, RBF(0.2) if kernel is None else kernel)
+    posed = {"noise": NOISE, "norm": 6.0, "tolerance": 0.02, "delta": 0.1} | given
+    problem = sl.Problem(domain, goal=sl.Threshold(0.23) if goal is None else goal, **posed)
+    return Study.create(Memory(), "sea", problem, method="melk", confidence=confidence, batch=batch, seed=0)
+
+
+def measured(made: Study, seed: int = 0, steps: int = 8, truth: Any = TRUTH) -> Study:
+    """With whole batches, until everything is decided."""
+    rng = np.random.default_rng(seed)
+    for _ in range(steps):
+        if not (made.labels == 0).any():
+            break
+        measure(made, truth, rng, noise=NOISE)
+    return made

@@ -22,11 +22,11 @@ from superlevel.study import Result, Study
 from superlevel.study.signs import as_text
 from superlevel.study.storage import Memory
 from tests.certificates.forgeries import forged, rechained
-from tests.certificates.studies import CONFIDENCES, measure, study
+from tests.certificates.studies import CONFIDENCES, begun, measure, measured, study
 
 pytestmark = pytest.mark.filterwarnings("ignore::superlevel.errors.AssumptionWarning")
 FILE = Path(check.__file__)
-LINES = 500  # blank ones are not counted
+LINES = 640  # blank ones are not counted
 
 
 def answer(document: dict[str, Any], head: str = "") -> tuple[bool, str]:
@@ -76,9 +76,12 @@ def test_rounds_with_a_kernel_are_proved() -> None:
     made = Study.create(Memory(), "sea", problem, confidence=sl.Rips(schedule="tight"))
     measure(made, np.sin(6 * places), np.random.default_rng(0))
     measure(made, np.sin(6 * places), np.random.default_rng(1))
-    accepted, sentence = answer(made.certificate())
+    document = made.certificate()
+    accepted, sentence = answer(document)
     assert accepted, sentence
     assert "a ridge that hides less than a round resolves" in sentence
+    document["statements"][0]["pivots"] = [0]
+    assert answer(document) == (False, "the stated pivots leave out too much of the kernel")
 
 
 @pytest.mark.parametrize("given", [{"norm": None, "bound": 2.0}, {"norm": 3.0, "bound": 2.0, "misspecification": 0.05}])
@@ -196,7 +199,7 @@ def test_a_thousand_forged_certificates_are_not_proved() -> None:
 def _forge(keys: range) -> None:
     """With the head that somebody wrote down none is accepted; without it only certificates of other logs are."""
     honest = [study(name, seed).certificate() for seed in range(2) for name in CONFIDENCES]
-    honest += [_audited().certificate(), _audited(0.1, 0.5).certificate()]
+    honest += [_audited().certificate(), _audited(0.1, 0.5).certificate(), measured(begun()).certificate()]
     elsewhere = 0
     for key in keys:
         original = honest[key % len(honest)]

@@ -18,7 +18,7 @@ from superlevel import oracles
 from superlevel.arrays import Array, Indices
 from superlevel.confidence import assumption_checks
 from superlevel.confidence.assumption_checks import apart, outliers, outside, smallest_norm, too_large, too_much_noise
-from superlevel.confidence.ellipsoids import GAMMAS, Spectrum, spectrum
+from superlevel.confidence.ellipsoids import Spectrum, spectrum
 from superlevel.findings import Finding, Verdict
 from superlevel.goals import Bounds
 from superlevel.sufficient_statistics import Statistics, nothing
@@ -270,12 +270,12 @@ def test_a_misspecification_that_is_not_given_is_heard() -> None:
 
 
 def least_in_sets(found: Spectrum) -> float:
-    """The least ||theta|| in the set of the theorem, of the gamma for which that is largest, by a cone solver."""
-    least = []
-    for gamma, radius in zip(GAMMAS, found.radii(assumption_checks.ALARM), strict=True):
+    """The least ||theta|| in the set of the theorem, of the pi for which that is largest, by a cone solver."""
+    least, mixed = [], found.mixed(assumption_checks.ALARM)
+    for scales, radius in zip(mixed.scales, mixed.radii, strict=True):
         theta = cp.Variable(len(found.sizes))
         apart = found.moments - cp.multiply(found.sizes, theta)
-        met = [cp.norm(cp.multiply((found.sizes + gamma) ** -0.5, apart)) <= radius]
+        met = [cp.norm(cp.multiply(np.sqrt(scales), apart)) <= radius]
         least.append(float(cp.Problem(cp.Minimize(cp.norm(theta)), met).solve(solver=cp.CLARABEL)))
     return max(least)
 
@@ -314,7 +314,7 @@ def test_a_norm_that_is_large_enough_is_not_asked_for() -> None:
 
 
 def test_no_norm_explains_what_no_function_does_and_the_search_ends() -> None:
-    here = Spectrum(arms=np.ones((1, 1)), sizes=np.zeros(1), moments=np.full(1, 1e9), missed=0.0)
+    here = Spectrum(axes=np.eye(1), arms=np.ones((1, 1)), sizes=np.zeros(1), moments=np.full(1, 1e9), missed=0.0)
     assert smallest_norm(here) >= assumption_checks.LARGEST / 4
     assert too_large(here, "norm", 1.0) is not None
 

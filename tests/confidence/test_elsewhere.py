@@ -60,7 +60,7 @@ def test_the_posterior_is_that_of_scikit_learn_conditioned_on_all_measurements(k
 @each_kernel
 @pytest.mark.parametrize("confidence", [sl.Posterior(beta=2.0), sl.Ridge(shares=(1.0, 0.0)), "ridge"])
 def test_it_says_of_the_points_what_is_said_where_all_places_are_points(kernel: Any, confidence: Any) -> None:
-    """Without martingales, whose delta is shared by as many as there are points."""
+    """A batch that nobody planned: the ellipsoids have all of delta."""
     one, other = (told(method) for method in two(kernel, confidence, norm=6.0, misspecification=0.01))
     np.testing.assert_allclose(one.estimate, other.estimate[:N], atol=1e-9)
     np.testing.assert_allclose(one.intervals.lower, other.intervals.lower[:N], atol=1e-9)

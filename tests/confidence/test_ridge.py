@@ -14,7 +14,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.arrays import Array, Indices
-from superlevel.confidence.ellipsoids import GAMMAS, spectrum
+from superlevel.confidence.ellipsoids import spectrum
 from superlevel.confidence.ridge import RidgeBelief
 from superlevel.confidence.ridge_setting import Setting
 from superlevel.errors import AssumptionWarning, InputError, SuperlevelError
@@ -231,7 +231,7 @@ def test_plans_may_be_told_in_any_order() -> None:
     assert state.stop is Stop.DECIDED
 
 
-def test_the_order_of_plans_changes_nothing_but_the_martingales() -> None:
+def test_the_order_of_plans_changes_nothing_while_no_challenge_began() -> None:
     world = smooth(5)
     method, start = world.method, world.method.init()
     first = method.ask(start)
@@ -246,7 +246,9 @@ def test_the_order_of_plans_changes_nothing_but_the_martingales() -> None:
     one, other = ends
     np.testing.assert_array_equal(belief(one).statistics.counts, belief(other).statistics.counts)
     np.testing.assert_allclose(belief(one).statistics.means, belief(other).statistics.means, atol=1e-12)
-    np.testing.assert_allclose(belief(one).martingales.variances, belief(other).martingales.variances, rtol=0.5)
+    information = [belief(each).challenges.information for each in (one, other)]
+    np.testing.assert_allclose(information[0], information[1], rtol=1e-12)
+    assert information[0].any()
 
 
 # --- what is known
@@ -278,8 +280,9 @@ def test_observations_say_the_same_in_any_order_and_portions(goal: sl.Goal, port
 
 
 def test_noise_of_a_measurements_own_counts_like_noise_of_its_point() -> None:
-    sigma = np.linspace(0.1, 1.0, N)
-    known, usual = smooth(2, noise=sigma), smooth(2)
+    """Where the smallest noise of a point is the same: the gammas are in units of what that tells."""
+    sigma = np.linspace(0.5, 1.0, N)
+    known, usual = smooth(2, noise=sigma), smooth(2, noise=sigma[::-1].copy())
     points, values = sample(known, 80)
     one, _ = known.method.observe(known.method.init(), points, values)
     other, _ = usual.method.observe(usual.method.init(), points, values, noise=sigma[points])
@@ -296,33 +299,37 @@ def test_noise_of_a_measurements_own_is_checked_and_may_be_none() -> None:
     assert intervals(state).upper[7] == pytest.approx(0.5, abs=1e-3)
 
 
-def test_only_what_is_told_as_a_whole_feeds_the_martingales() -> None:
+def test_only_what_is_told_as_a_whole_feeds_the_challenges() -> None:
     world = smooth(3)
     method, start = world.method, world.method.init()
     plan = method.ask(start)
     values = world.oracle.measure(plan.indices, np.random.default_rng(1))
     whole, _ = method.tell(start, plan, values)
     seen, _ = method.update(start, Batch(points=plan.indices, values=values, plan=plan))
-    assert belief(whole).martingales.variances.any()
-    assert belief(seen).martingales is belief(start).martingales
-    assert set(belief(seen).sources) == {"ellipsoids"}
-    assert (intervals(whole).lower >= intervals(seen).lower).all()
-    assert (intervals(whole).upper <= intervals(seen).upper).all()
+    assert belief(whole).challenges.information.any()
+    assert belief(seen).challenges is belief(start).challenges
 
 
-def test_the_narrower_interval_is_taken_and_named() -> None:
-    """Many independent arms are for the martingales, few dimensions for the ellipsoid."""
-    ends = {}
-    for name, domain in {"martingales": sl.Domain(np.eye(60)), "ellipsoids": sl.Domain(np.ones((60, 1)))}.items():
-        problem = sl.Problem(domain, goal=sl.Threshold(0.0), noise=1.0, norm=10.0)
-        method = sl.methods.make("melk", problem, confidence="ridge")
-        plan = at(method.ask(method.init()), [*range(60)] * 20, "all of them")
-        state, _ = method.tell(method.init(), plan, np.full(1200, 0.05))
-        assert state.belief.sources == (name,) * 60
-        ends[name] = state
-    found, known = belief(ends["ellipsoids"]), setting(method)
-    alone = spectrum(known.features.array, found.statistics, known.misses).points(0.05)
-    np.testing.assert_allclose(found.bounds().upper, alone.upper)
+@pytest.mark.parametrize("seed", [2, 3])
+def test_the_narrower_interval_is_taken_and_named(seed: int) -> None:
+    """Independent arms are for the challenges: an ellipsoid pays for all sixty dimensions."""
+    truth = np.random.default_rng(seed).choice([-0.5, 0.5], 60)
+    problem = sl.Problem(sl.Domain(np.eye(60)), goal=sl.Threshold(0.0), noise=1.0, norm=5.0)
+    method = sl.methods.make("melk", problem, confidence="ridge", batch=600)
+    state, rng = method.init(), np.random.default_rng(seed)
+    while not state.stop:
+        plan = method.ask(state)
+        state, _ = method.tell(state, plan, sl.oracles.Gaussian(truth, noise=1.0).measure(plan.indices, rng))
+    found, known = belief(state), setting(method)
+    alone = spectrum(
+        known.features.array, found.statistics, known.misses, known.features.residuals, single=known.single
+    ).points(found.shares[0] * problem.delta)
+    named = np.array(found.sources) == "challenges"
+    assert found.challenges.tests
+    assert named.mean() > 0.5
+    narrower = (found.bounds().lower > alone.lower + 1e-12) | (found.bounds().upper < alone.upper - 1e-12)
+    np.testing.assert_array_equal(narrower, named)
+    np.testing.assert_array_equal(state.labels, np.sign(truth))
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -357,7 +364,10 @@ def test_bounds_are_those_of_the_ellipsoids_with_room_for_what_is_missed(h: floa
     state, info = world.method.observe(world.method.init(), points, values + 1.0)
     misses = setting(world.method).misses
     np.testing.assert_allclose(misses, h, atol=1e-4)
-    found = spectrum(setting(world.method).features.array, belief(state).statistics, misses)
+    known = setting(world.method)
+    found = spectrum(
+        known.features.array, belief(state).statistics, misses, known.features.residuals, single=known.single
+    )
     single, double = found.points(DELTA), found.pairs(DELTA, share)  # all of delta: nobody planned the batch
     lower, upper = 1.0 + single.lower - misses, 1.0 + single.upper + misses
     np.testing.assert_allclose(intervals(state).lower, lower)
@@ -365,8 +375,13 @@ def test_bounds_are_those_of_the_ellipsoids_with_room_for_what_is_missed(h: floa
     missed = np.add.outer(misses, share * misses)
     alone = Bounds(lower=np.subtract.outer(lower, share * upper), upper=np.subtract.outer(upper, share * lower))
     offset = 1.0 - share
-    np.testing.assert_allclose(info.bounds.lower, np.maximum(alone.lower, double.lower - missed + offset), atol=1e-9)
-    np.testing.assert_allclose(info.bounds.upper, np.minimum(alone.upper, double.upper + missed + offset), atol=1e-9)
+    lowest = np.maximum(alone.lower, double.lower - missed + offset)
+    highest = np.minimum(alone.upper, double.upper + missed + offset)
+    # A point with itself is f(x) - share f(x), and what is missed of f(x) counts once.
+    np.fill_diagonal(lowest, np.maximum(np.diag(lowest), (1.0 - share) * lower))
+    np.fill_diagonal(highest, np.minimum(np.diag(highest), (1.0 - share) * upper))
+    np.testing.assert_allclose(info.bounds.lower, lowest, atol=1e-9)
+    np.testing.assert_allclose(info.bounds.upper, highest, atol=1e-9)
 
 
 def test_pairs_hold_every_function_that_the_measurements_allow() -> None:
@@ -376,12 +391,12 @@ def test_pairs_hold_every_function_that_the_measurements_allow() -> None:
     method = world.method
     points, values = sample(world, 40)
     state, info = method.observe(method.init(), points, values)
-    found = spectrum(setting(method).features.array, belief(state).statistics, setting(method).misses)
-    radii, rng = found.radii(DELTA), np.random.default_rng(0)
+    known = setting(method)
+    found = spectrum(known.features.array, belief(state).statistics, known.misses, single=known.single)
+    mixed, rng = found.mixed(DELTA), np.random.default_rng(0)
 
     def allowed(theta: Array) -> bool:
-        left = np.square(found.moments - found.sizes * theta)
-        inside = (left / (found.sizes + GAMMAS[:, None])).sum(axis=1) <= radii**2
+        inside = mixed.scales @ np.square(found.moments - found.sizes * theta) <= mixed.radii**2
         return bool(theta @ theta <= 1.0 and inside.all())
 
     theta, tried = np.asarray(0.95 * np.linalg.lstsq(found.arms, world.truth)[0], dtype=np.float64), 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,14 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import superlevel as sl
 from superlevel.arrays import Array, Indices
+from superlevel.challenge import Challenge
 from superlevel.confidence import unit_features
-from superlevel.confidence.ellipsoids import GAMMAS, spectrum
+from superlevel.confidence.ellipsoids import GAMMAS, OMEGAS, spectrum
 from superlevel.confidence.ridge import RidgeBelief
 from superlevel.errors import InputError
 from superlevel.features import embed
 from superlevel.methods import Method
-from superlevel.records import State
+from superlevel.records import Plan, State
 from superlevel.sufficient_statistics import nothing
 
 N, NOISE, NORM, DELTA = 14, 0.4, 3.0, 0.2
@@ -69,8 +71,12 @@ def test_radii_have_room_for_what_features_leave_out() -> None:
     seen = nothing(6).told(np.arange(6), rng.normal(size=6), np.full(6, 0.5))
     without = spectrum(features, seen, np.sqrt(residuals))
     found = spectrum(features, seen, np.sqrt(residuals), residuals)
-    squares = [(each.radii(DELTA) - each.blur) ** 2 for each in (found, without)]
-    np.testing.assert_allclose(squares[0] - squares[1], 4.0 * residuals.sum() / GAMMAS, rtol=1e-6)
+    price = 2.0 * np.log(1.0 / DELTA)
+    for each, left in ((found, 4.0 * residuals.sum()), (without, 0.0)):
+        mixed = each.mixed(DELTA)
+        gains = np.log1p(each.sizes / GAMMAS[:, None]).sum(axis=1) + left / GAMMAS
+        expected = price + (mixed.pis * (2.0 * np.log(mixed.pis / OMEGAS) + gains)).sum(axis=1)
+        np.testing.assert_allclose((mixed.radii - each.blur) ** 2, expected, rtol=1e-6)
 
 
 def test_a_map_that_is_chosen_by_the_noise_needs_that_room() -> None:
@@ -95,24 +101,32 @@ def w2(phi: Array, weights: Array) -> Array:
     return np.asarray(rows @ rows.T)
 
 
-# --- the martingales
+# --- the challenges
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-def test_martingales_are_the_same_whatever_places_are_added(kernel: Any) -> None:
+def test_challenges_are_the_same_whatever_places_are_added(kernel: Any) -> None:
     """Their weights were fixed before the noise came, and stay as they were."""
     plain = made(kernel, None)
-    plan = plain.ask(plain.init())
+    plan = challenged(plain.ask(plain.init()))
     values = np.random.default_rng(0).normal(size=plan.total)
     alone = belief(plain.tell(plain.init(), plan, values)[0])
     beside = made(kernel, np.array([[0.031], [0.52], [1.4]]))
-    again = beside.ask(beside.init())
+    again = challenged(beside.ask(beside.init()))
     counts, states = plan.counts, beside.init()
     batch = sl.records.Batch(points=plan.indices, values=values, plan=again, whole=True)
     other = belief(beside.update(states, batch)[0])
     assert counts.sum() == plan.total
     for name in ("estimates", "means", "variances", "scales", "misses"):
-        np.testing.assert_array_equal(getattr(alone.martingales, name), getattr(other.martingales, name))
+        (mine,), (theirs,) = alone.challenges.tests, other.challenges.tests
+        np.testing.assert_array_equal(getattr(mine, name), getattr(theirs, name))
+        assert mine.variances.any()
+
+
+def challenged(plan: Plan) -> Plan:
+    """The plan with a challenge of two points."""
+    numbers = {name: np.full(2, value) for name, value in {"signs": 1.0, "gaps": 0.3, "deltas": 0.01}.items()}
+    return replace(plan, challenge=Challenge(points=np.array([1, 5]), others=np.full(2, -1), **numbers))
 
 
 # --- the promise

@@ -221,7 +221,8 @@ def test_units_change_nothing(goal: sl.Goal, unit: float) -> None:
 
 
 def test_options_arrive_where_they_belong() -> None:
-    problem = sl.Problem(sl.Domain(POINTS, RBF(0.2)), goal=sl.Threshold(0.0), noise=0.5, norm=1.0, tolerance=0.1)
+    """With so much noise that no batch takes less than its size because little is missing."""
+    problem = sl.Problem(sl.Domain(POINTS, RBF(0.2)), goal=sl.Threshold(0.0), noise=5.0, norm=1.0, tolerance=0.1)
     confidence = sl.Ridge(growth=1.5, shares=(1.0, 0.0))
     method = sl.methods.make(
         "melk", problem, confidence=confidence, batch=7, permanent=True, rule=GapWeighted(rtol=0.2)

@@ -72,7 +72,7 @@ def test_a_memoryless_method_knows_the_same_by_any_road(case: Case) -> None:
         state, _ = method.observe(state, POINTS[[k]], VALUES[[k]])
     assert state.samples == at_once.samples == 30
     np.testing.assert_allclose(known(state), known(at_once), atol=1e-9)
-    if not method.ordered or case.confidence == "ridge":  # whose martingales remember plans only
+    if not method.ordered or case.confidence == "ridge":  # whose challenges begin with plans only
         np.testing.assert_array_equal(state.labels, at_once.labels)
 
 

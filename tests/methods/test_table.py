@@ -196,7 +196,7 @@ def test_plans_may_be_told_in_any_order(case: Case) -> None:
     one, other = (known(end) for end in ends)
     np.testing.assert_allclose(one, other, atol=1e-9)
     assert ends[0].samples == ends[1].samples
-    if not case.intersected and case.confidence != "ridge":  # whose martingales remember the order
+    if not case.intersected and case.confidence != "ridge":  # whose challenges remember the order
         np.testing.assert_array_equal(ends[0].labels, ends[1].labels)
 
 

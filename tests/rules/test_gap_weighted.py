@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ import superlevel as sl
 from superlevel import bounds, design
 from superlevel.arrays import Array, Indices, Mask
 from superlevel.goals import Bounds
-from superlevel.records import Choice, LinearModel, View
+from superlevel.records import Choice, LinearModel, Outlook, View
 from superlevel.reproduce.worlds import Linear
 from superlevel.rules.gap_weighted import CLOSEST, RADIUS, TOGETHER, WIDTH, GapWeighted, _wanted, followed
 from superlevel.sizes import Growing
@@ -37,12 +38,18 @@ class Known:
     counts: Indices
     estimated: Array
     half: float | Array
+    missing: float = math.inf
 
     def values(self, _goal: sl.Goal, /) -> Array:
         return self.estimated
 
     def bounds(self, _share: float = 0.0, _mask: Mask | None = None, /) -> Bounds:
         return Bounds(lower=self.estimated - self.half, upper=self.estimated + self.half)
+
+    def outlook(self, _view: View, weights: Array, /) -> Outlook:
+        """As much is missing as a test says, if measurements follow the shares of the design."""
+        np.testing.assert_allclose(weights.sum(), 1.0)
+        return Outlook(missing=self.missing)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,6 +77,8 @@ class Made:
         counts: Indices | None = None,
         pending: tuple[int, ...] = (),
         total: int = 100,
+        growth: float = 1.0,
+        missing: float = math.inf,
     ) -> View:
         """A view of directions that are estimated to be so far from the level, with these half-widths."""
         goal, n = self.problem.goal, len(gaps)
@@ -80,6 +89,7 @@ class Made:
             counts=np.zeros(n, dtype=np.int64) if counts is None else counts,
             estimated=level + gaps,
             half=half,
+            missing=missing,
         )
         unread = goal.unread(n)
         return View(
@@ -88,7 +98,7 @@ class Made:
             reading=unread if undecided is None else replace(unread, undecided=undecided),
             belief=belief,
             pending=np.array(pending, dtype=np.int64),
-            sizes=Growing(first=total),
+            sizes=Growing(first=total, growth=growth),
             seed=0,
         )
 
@@ -379,3 +389,17 @@ def test_what_was_measured_by_mistake_is_made_good_for() -> None:
     assert chosen.counts[0] == 0
     pending = made.choose(np.full(3, 0.3), 1e-9, counts=counts, pending=(1,) * 44, total=10)
     np.testing.assert_array_equal(pending.counts, [0, 1, 9])  # 144 / 3 = 48 of each, of which 44 are on their way
+
+
+@pytest.mark.parametrize(
+    ("growth", "missing", "total"),
+    [(1.2, math.inf, 110), (1.2, 110.0, 110), (1.2, 40.3, 41), (1.2, 11.5, 12), (1.2, 3.0, 11), (1.0, 3.0, 100)],
+)
+def test_a_growing_batch_takes_no_more_than_is_missing_and_a_tenth_at_least(
+    growth: float, missing: float, total: int
+) -> None:
+    """100, and a fifth of the 50 that were measured."""
+    counts = np.full(5, 10)
+    gaps = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    made = rule(domain=sl.Domain(np.eye(5)))
+    assert made.choose(gaps, 0.5, counts=counts, growth=growth, missing=missing).counts.sum() == total

@@ -14,9 +14,10 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
+from superlevel.challenge import Challenge
 from superlevel.errors import InputError
 from superlevel.report.drawing import draw
-from superlevel.study import Result, ResultsError, Study, snapshots
+from superlevel.study import Result, ResultsError, Study, challenged, snapshots
 from superlevel.study.events import Asked
 from superlevel.study.ledger import fold
 from superlevel.study.storage import Memory
@@ -59,6 +60,12 @@ def run(study: Study, steps: int) -> Study:
 # ------------------------------------------------------------------------------------- what is known
 
 
+def _challenge(study: Study) -> Challenge | None:
+    """That of the last plan."""
+    found = study.ledger.askings[-1].asked.challenge
+    return None if found is None else challenged.restored(found, len(X))
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_a_study_says_what_a_method_says_that_is_told_the_same(name: str) -> None:
     """Plan, results, results elsewhere, plan, results: through the log, and through the method itself."""
@@ -77,7 +84,12 @@ def test_a_study_says_what_a_method_says_that_is_told_the_same(name: str) -> Non
             if method.ordered:
                 plan = method.ask(state)
                 if name == "ridge":  # a study starts the solver from its last design, which `observe` forgets
-                    plan = replace(plan, counts=np.bincount(tickets.indices, minlength=len(X)), certificate=None)
+                    plan = replace(
+                        plan,
+                        counts=np.bincount(tickets.indices, minlength=len(X)),
+                        certificate=None,
+                        challenge=_challenge(study),
+                    )
                 np.testing.assert_array_equal(tickets.indices, plan.indices)
                 state, _ = method.tell(state, plan, measured)
             else:  # a study takes all measurements as one batch, and plans by what that shows of the kernel

@@ -131,7 +131,7 @@ def test_an_entry_without_targets_adds_no_points() -> None:
         (lambda: _unmeasured().refine(5), "without an estimate yet"),
         (lambda: _discrete().refine(5), "every place of its box"),
         (lambda: _unequal().refine(5), "give one number for all points"),
-        (lambda: _guaranteed((0.5, 0.5)).refine(5), "its martingales are of the points that they began with"),
+        (lambda: _guaranteed((0.5, 0.5)).refine(5), "its challenges are of the features that they began with"),
     ],
 )
 def test_a_study_that_cannot_be_refined_gets_a_sentence(make: Any, sentence: str) -> None:
@@ -149,7 +149,7 @@ def _guaranteed(shares: tuple[float, float]) -> sl.Study:
     domain = sl.Domain.box({"x": (0.0, 1.0)}, count=16, kernel=RBF(0.3))
     problem = sl.Problem(domain, goal=sl.Threshold(0.5), noise=0.1, norm=3.0)
     study = sl.Study.create("memory:", "s", problem, batch=4, confidence=sl.Ridge(shares=shares))
-    study.tell(study.ask().measured([0.2, 0.9, 0.4, 0.1]))
+    study.tell(study.ask(4).measured([0.2, 0.9, 0.4, 0.1]))
     return study
 
 

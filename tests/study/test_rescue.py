@@ -18,7 +18,7 @@ from tests.study.campaigns import GREEDY, NAME, Kind, Saved, each, entries_of, f
 
 def eventful(kind: Kind) -> Study:
     study = kind.create()
-    tickets = study.ask()
+    tickets = study.ask(4)
     study.tell([tickets[0].failed("ice"), *kind.measure(tickets[1:3])])
     study.withdraw(4)
     study.ask(6)

@@ -141,7 +141,7 @@ def test_without_norm_and_bound_it_says_what_is_missing() -> None:
 def test_a_log_of_earlier_times_keeps_what_it_says() -> None:
     """The default is decided when a study is created, and never again."""
     study = Study.create(Memory(), NAME, problem(norm=3.0), worker="ada")
-    assert study.ledger.created.confidence == {"name": "ridge", "growth": 1.2, "shares": [0.5, 0.5]}
+    assert study.ledger.created.confidence == {"name": "ridge", "growth": 1.2, "shares": None}
     older = forged(study, "created", lambda payload: payload.update(confidence={"name": "posterior"}))
     again = Study.open(older, NAME, worker="ada")
     assert again.knowledge.state is not None
@@ -305,7 +305,8 @@ def test_what_is_open_or_failed_is_counted_when_more_is_planned(kind: Kind) -> N
 @each(BOTH)
 @pytest.mark.parametrize("batch", [1, 5])
 def test_batches_grow_by_a_fifth_of_all_before_unless_people_say_how_many(kind: Kind, batch: int) -> None:
-    study = kind.create(batch=batch)
+    """With so much noise that far more is missing than a batch takes."""
+    study = kind.create(problem=kind.problem(noise=3.0), batch=batch)
     for _ in range(4):
         begun, tickets = study.ledger.samples, study.ask()
         assert len(tickets) == np.ceil(batch + 0.2 * begun)
@@ -315,6 +316,22 @@ def test_batches_grow_by_a_fifth_of_all_before_unless_people_say_how_many(kind: 
     study.tell(kind.measure(tickets))
     assert len(study.ask(17)) == 17
     assert study.verify().ok
+
+
+@each(BOTH)
+def test_batches_are_smaller_where_less_is_missing(kind: Kind) -> None:
+    study = kind.create(problem=kind.problem(tolerance=0.1), batch=50)
+    full, asked = [], []
+    for _ in range(20):
+        full.append(50 + 0.2 * study.ledger.samples)
+        tickets = study.ask()
+        if not tickets:
+            break
+        asked.append(len(tickets))
+        study.tell(kind.measure(tickets))
+    assert (study.labels != 0).all()
+    assert all(np.ceil(size / 10) <= count <= np.ceil(size) for count, size in zip(asked, full, strict=False))
+    assert min(asked) < 50
 
 
 @each(BOTH)

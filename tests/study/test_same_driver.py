@@ -16,7 +16,7 @@ from superlevel.arrays import Array
 from superlevel.methods import Method
 from superlevel.records import Plan, State
 from superlevel.simulation import MEASURING
-from superlevel.study import Study, designs, forecasts
+from superlevel.study import Study, challenged, designs, forecasts
 from superlevel.study.events import BATCH, ROUND, Asked
 from superlevel.study.rounds import fingerprint
 from superlevel.study.signs import as_text
@@ -129,6 +129,7 @@ def written(study: Study, method: Method, state: State, plan: Plan) -> None:
         weights=designs.thin(plan.weights) if in_rounds else None,
         undecided=fingerprint(state.undecided) if in_rounds else "",
         forecast=None if plan.forecast is None else forecasts.stored(plan.forecast),
+        challenge=None if plan.challenge is None else challenged.stored(plan.challenge),
     )
     assert study._write(lambda _: asked) == ledger.length + 1
 
@@ -181,44 +182,76 @@ def test_a_study_asks_for_what_the_simulation_asks_for(case: Case) -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in CASES if case.name.startswith("ridge") and "log" not in case.name],
+    [case for case in CASES if case.name.startswith("ridge") and case.name not in {"ridge-log", "ridge-bound"}],
     ids=lambda case: case.name,
 )
-def test_martingales_are_fed_as_in_a_simulation(case: Case) -> None:
+def test_challenges_begin_and_are_fed_as_in_a_simulation(case: Case) -> None:
     method, study = case.made()
-    for _, _, values, after in list(simulated(case, method))[:4]:
+    begun = 0
+    for _, plan, values, after in simulated(case, method):
         tickets = study.ask()
+        written_down = study.ledger.askings[-1].asked.challenge
+        assert (written_down is None) == (plan.challenge is None)
+        if written_down is not None and plan.challenge is not None:
+            expected_one = challenged.stored(plan.challenge)
+            assert (written_down.points, written_down.others) == (expected_one.points, expected_one.others)
+            assert written_down.signs == expected_one.signs
+            np.testing.assert_allclose(written_down.gaps, expected_one.gaps, rtol=1e-6)
+            np.testing.assert_allclose(written_down.deltas, expected_one.deltas, rtol=1e-5)
         study.tell(tickets.measured(values)[::-1])  # in whatever order
         known: Any = study.knowledge.state
         expected: Any = after.belief
-        assert known.belief.shares == expected.shares == (0.5, 0.5)
-        assert expected.martingales.variances.any()
-        for name in ("estimates", "variances", "scales", "misses"):
-            one, other = (getattr(each.martingales, name) for each in (known.belief, expected))
-            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+        assert known.belief.shares == expected.shares
+        assert expected.challenges.information.any()
+        np.testing.assert_allclose(known.belief.challenges.information, expected.challenges.information, rtol=1e-9)
+        assert len(known.belief.challenges.tests) == len(expected.challenges.tests)
+        for one, other in zip(known.belief.challenges.tests, expected.challenges.tests, strict=True):
+            for name in ("estimates", "variances", "scales", "misses"):
+                np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-6, atol=1e-12)
+        begun = len(expected.challenges.tests)
+    assert begun > 0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_study_takes_as_many_measurements_as_a_simulation(seed: int) -> None:
-    """How many they are depends on rounding, and so on the threads of the linear algebra: it is the same for both."""
-    n, rng = 150, np.random.default_rng(seed)
-    x = np.linspace(0, 1, n)
-    covariance = RBF(0.06)(x[:, None]) + 1e-8 * np.eye(n)
+def sampled(n: int, length: float, seed: int) -> tuple[sl.Problem, Array]:
+    """A function of a Gaussian process on a line, with a norm that is known to a fifth."""
+    x, rng = np.linspace(0, 1, n), np.random.default_rng(seed)
+    covariance = RBF(length)(x[:, None]) + 1e-8 * np.eye(n)
     f = np.linalg.cholesky(covariance) @ rng.standard_normal(n)
     norm = 1.2 * float(np.sqrt(f @ np.linalg.solve(covariance, f)))
-    problem = sl.Problem(sl.Domain(x, RBF(0.06)), goal=sl.Threshold(0.5), noise=0.5, norm=norm, tolerance=0.3)
+    return sl.Problem(sl.Domain(x, RBF(length)), goal=sl.Threshold(0.5), noise=0.5, norm=norm, tolerance=0.3), f
+
+
+@pytest.mark.parametrize(
+    ("n", "length", "batch", "seed"),
+    [*((150, 0.06, 200, seed) for seed in range(3)), *((30, 0.2, 50, seed) for seed in range(4))],
+)
+def test_a_study_takes_as_many_measurements_as_a_simulation(n: int, length: float, batch: int, seed: int) -> None:
+    """How many they are depends on rounding, and so on the threads of the linear algebra: it is the same for both.
+
+    At least one challenge begins on the way, and is in the log.
+    """
+    problem, f = sampled(n, length, seed)
     oracle = sl.oracles.Gaussian(f, noise=0.5)
-    run = sl.simulate(sl.methods.make("melk", problem, confidence="ridge", batch=200), oracle, seed=0)
-    study = Study.create(Memory(), NAME, problem, confidence="ridge", batch=200, seed=0)
-    phases = 0
+    run = sl.simulate(sl.methods.make("melk", problem, confidence="ridge", batch=batch), oracle, seed=0)
+    study = Study.create(Memory(), NAME, problem, confidence="ridge", batch=batch, seed=0)
+    phases, begun = 0, []
     while len(tickets := study.ask()):
+        challenge = study.ledger.askings[-1].asked.challenge
+        begun += [] if challenge is None else [challenge]
         values = oracle.measure(tickets.indices, np.random.default_rng([0, phases + 1, MEASURING]))
         study.tell(tickets.measured(values))
         np.testing.assert_array_equal(study.labels, run.trace[phases].labels)
+        assert study.ledger.samples == run.trace[phases].samples
         phases += 1
     assert phases == len(run.trace)
     assert study.ledger.samples == run.samples
-    assert 400 < run.samples < 4000
+    assert 2 * batch < run.samples < 20 * batch
     assert tickets.stop == run.stop.value
+    known: Any = study.knowledge.state
+    assert [challenged.stored(tests.challenge) for tests in known.belief.challenges.tests] == begun
+    assert begun
+    assert known.belief.sources == run.sources
+    assert run.sources is not None
+    assert "challenges" in run.sources
     wrong = (study.labels * np.sign(f - 0.5) < 0) & (np.abs(f - 0.5) > 0.3)
     assert not wrong.any()

@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import superlevel as sl
 from superlevel.study import Result, Study
-from superlevel.study.status import Reading, earlier
+from superlevel.study.status import LAYOUT, Reading, earlier
 from superlevel.study.storage import Note
 from tests.study.campaigns import FITTED, GREEDY, LSE, MILK, NAME, ROUNDS, TRUTH, N, X, reopened, storage_of
 
@@ -145,11 +145,12 @@ def test_a_note_from_more_entries_than_there_are_is_ignored() -> None:
 def test_a_later_reading_is_preferred() -> None:
     study = GREEDY.run(GREEDY.create(), 1)
     ledger = study.ledger
-    note = Note(3, Reading(entries=3, samples=4, labels="+" * N).model_dump_json())
+    note = Note(3, Reading(layout=LAYOUT, entries=3, samples=4, labels="+" * N).model_dump_json())
+    of_before = Note(3, Reading(layout=LAYOUT - 1, entries=3, samples=4, labels="+" * N).model_dump_json())
     found = earlier(ledger, note)
     assert found is not None
     assert found.entries == 3
-    assert earlier(ledger, None) == Reading(entries=1, samples=0, labels="?" * N)
+    assert earlier(ledger, None) == earlier(ledger, of_before) == Reading(entries=1, samples=0, labels="?" * N)
     assert earlier(GREEDY.create().ledger, None) is None
 
 

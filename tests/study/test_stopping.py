@@ -106,7 +106,7 @@ def test_the_efficiency_is_that_of_the_bound_at_the_estimate(confidence: sl.Ridg
     np.testing.assert_array_equal(found.lower, state.intervals.lower)
     assert found.sources == state.belief.sources
     assert found.sources is not None
-    assert set(found.sources) <= {"ellipsoids", *["martingales"] * (confidence is not UNORDERED)}
+    assert set(found.sources) <= {"ellipsoids", *["challenges"] * (confidence is not UNORDERED)}
     assert found.ended == Stop.DECIDED.value
     assert "probability 0.9" in found.guarantee
 

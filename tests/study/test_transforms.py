@@ -96,7 +96,7 @@ def test_what_has_no_logarithm_is_refused_before_anything_is_stored(value: float
 
 def test_what_is_assumed_is_said_to_be_of_the_logarithm() -> None:
     study, _ = pair(norm=3.0)
-    study.tell(study.ask().measured([1.0, 2.0, 1.5, 1.2]))
+    study.tell(study.ask(4).measured([1.0, 2.0, 1.5, 1.2]))
     rows = {row.name: row.value for row in study.view().assumptions}
     assert rows["transform"] == "log: labels are computed from the logarithm of every value"
     assert rows["noise"] == "0.1 of the logarithm, given"

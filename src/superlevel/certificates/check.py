@@ -6,6 +6,7 @@ docs/certificate.md has the format, the formulas and what "proved" means. HEAD i
 
 k, phi   kernel and features, phi(x)'phi(y) = k(x, y) up to the residuals        h, tau   misspecification, tolerance
 w, y     sum of 1 / sigma^2 at a measured point, and mean of its values less the problem's mean, in these weights
+v, s, g  direction of a challenge, side on which it is to be shown, and how far from its level it was thought to be
 """
 
 import base64
@@ -28,14 +29,16 @@ KINDS = ("created", "asked", "told", "corrected", "withdrawn", "program", "close
 KNOWN = (  # fields of entries
     "format version points names goal kernel problem fit method confidence rule permanent batch seed lease study key "
     "seen purpose phase samples labels forecast checks audit weights undecided completes design tickets values noise "
-    "late reasons worker ticket value reason signature scales ids id_name reference program"
+    "late reasons worker ticket value reason signature scales ids id_name reference program challenge"
 )
 ROADS = {"posterior": "by_posterior", "rkhs": "by_posterior", "ridge": "by_ridge", "rips": "by_rips"}
 HINTS = {"posterior": set(), "rkhs": {"rank"}, "ridge": {"pivots"}, "rips": {"pivots"}}
 LEVELS = {"threshold": ["value"], "band": ["low", "high"], "levels": ["values"], "fraction of max": []}
 NUGGET, LEAST_NOISE, HUGE, ALARM, ROUNDING, LEAST_KEPT, DIGITS = 1e-10, 1e-5, 1e100, 1e-3, 1e-15, 1e-6, 1e-12
-GAMMAS, RHOS, KAPPA = 10.0 ** np.arange(7), np.array([4.0, 256.0, 16384.0]), 4.0
+GAMMAS, OMEGAS, AXES = 10.0 ** np.arange(7), np.array([2.0, 4.0, 6.0, 4.0, 2.0, 1.0, 1.0]) / 20.0, np.arange(8) / 7.0
 TAUS = np.array([1e-4, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 1.0])
+FEATURES = ((1e-10, 256), (1e-8, 1500))  # what features of the ridge confidence may miss, and how many there may be
+EVEN, KAPPA, SPREAD, FLAT = 16, 0.5, 0.5, 1e-9
 ROOM = {"scaled": 1.0, "paper": 1.0, "experiments": 0.25, "tight": 1.0}
 STAKES = np.concatenate([[1.0], 1.0 - ((np.arange(32) + 0.5) / 32) ** 2])
 LOG_SHARES = np.log(np.concatenate([[1 / 3], np.full(32, 2 / 96)]))  # of the capital, for each stake
@@ -107,13 +110,88 @@ def kernel_of(x: Array, described: Any) -> Callable[[Array, Array], Array]:
     return stationary
 
 
+def roots(rises: Callable[[Array], Array], high: Array) -> Array:
+    """Where increasing functions, not above zero at 0 and not below it at ``high`` (m,), change their sign."""
+    low = np.zeros_like(high)
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        above = rises(middle) > 0
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return high
+
+
+def log_sum(powers: Array) -> Array:
+    """(m,) log of the sum of the exponentials of each row (m, k)."""
+    top = powers.max(axis=1)
+    return np.asarray(top + np.log(np.exp(powers - top[:, None]).sum(axis=1)))
+
+
+def log_normal(z: Array) -> Array:
+    """Log of the normal distribution function at z >= 0."""
+    return np.log([0.5 * math.erfc(-each / math.sqrt(2.0)) for each in z.tolist()])
+
+
+def log_evidence(x: Array, q: Array, g: Array) -> Array:
+    """Log of the mean of exp(mu X - mu^2 Q / 2), mu from N(g, g^2 / 4) given that mu > 0, for X >= 0."""
+    precision = (SPREAD * g) ** -2.0
+    z = (x + g * precision) / np.sqrt(q + precision)
+    found = 0.5 * (z**2 - SPREAD**-2.0 - np.log1p(q / precision)) + log_normal(z)
+    return np.asarray(found - math.log(0.5 * math.erfc(-1.0 / SPREAD / math.sqrt(2.0))))
+
+
+class Challenge:
+    """One-sided tests of directions v: a <- c a + <u, y>, m <- c m + Phi'u, q <- c^2 q + |u|^2, p <- c p."""
+
+    def __init__(self, said: Json, phi: Array, misses: Array, share: float) -> None:
+        self.point, others = np.array(said["points"]), np.array(said.get("others") or [-1] * len(said["points"]))
+        self.single, shares = others < 0, np.where(others < 0, 0.0, share)
+        self.side = np.array([{"+": 1.0, "-": -1.0}[sign] for sign in said["signs"]])
+        self.gap, self.delta = (np.array(said[name], dtype=float) for name in ("gaps", "deltas"))
+        self.v, self.missed = (
+            phi[self.point] - shares[:, None] * phi[others],
+            misses[self.point] + shares * misses[others],
+        )
+        self.m, (self.a, self.q, self.p, self.moved) = np.zeros_like(self.v), np.zeros((4, len(self.v)))
+
+    def feed(self, rows: Array, y: Array, off: float, whitening: Array) -> None:
+        """Take in a batch, over sigma. c and u minimise q + |v - m|^2 / kappa^2 in the coordinates of the metric."""
+        turn, sizes, axes = np.linalg.svd(rows @ whitening, full_matrices=False)
+        v, m = self.v @ whitening, self.m @ whitening
+        seen, known, damped = v @ axes.T, m @ axes.T, sizes**2 / (sizes**2 + KAPPA**2)
+        lengths, long, begun = np.square(v).sum(axis=1), np.square(m).sum(axis=1), self.q > 0
+        across = (m * v).sum(axis=1) - (known * seen) @ damped
+        along = np.maximum(long - np.square(known) @ damped, 0.0)
+        best = np.maximum(across / np.where(begun, KAPPA**2 * self.q + along, 1.0), LEAST_KEPT)
+        c = np.where(np.abs(across) > DIGITS * np.sqrt(long * lengths), best, 1.0) * begun
+        u = (seen - c[:, None] * known) * (sizes / (sizes**2 + KAPPA**2))
+        fresh, explained = np.square(u).sum(axis=1), ((u * sizes) * seen).sum(axis=1)
+        total = c**2 * self.q + fresh
+        reached, first = begun | (total > 1 / HUGE), total * lengths / np.where(explained > 0, explained, 1.0)
+        self.p = np.where(begun, c * self.p, first) * reached
+        self.a, self.q = (c * self.a + u @ (turn.T @ y)) * reached, total * reached
+        self.m = (c[:, None] * self.m + u @ (turn.T @ rows)) * reached[:, None]
+        self.moved = (c * self.moved + np.sqrt(fresh) * off) * reached
+
+    def ends(self, inside: Callable[[Array], tuple[Array, Array]]) -> Array:
+        """(m,) a + <theta, v - m> -+ (p B + what h may have moved), B the root of E(B, q / p^2) = 1 / delta."""
+        q, wanted = self.q / np.where(self.q > 0, self.p, 1.0) ** 2, -np.log(self.delta)
+        high = self.gap * q + (wanted + 1.0) / self.gap
+        while (low := log_evidence(high, q, self.gap) < wanted).any():
+            high = np.where(low, 2.0 * high, high)
+        far = self.p * roots(lambda x: log_evidence(x, q, self.gap) - wanted, high) + self.moved + self.missed
+        low, high = inside(self.v - self.m)
+        found = self.a + np.where(self.side > 0, low, high) - self.side * far
+        return np.where(self.q > 0, found, -math.inf * self.side)
+
+
 class Log:
     """What the entries say, ticket by ticket."""
 
     def __init__(self, entries: list[Json]) -> None:
         self.digests = [""]
         self.plans: list[tuple[int, Json]] = []  # entry and contents
-        self.rows: dict[int, list[Any]] = {}  # by ticket: point, plan, fate, value, noise, and the entry that told it
+        self.rows: dict[int, list[Any]] = {}  # by ticket: point, plan, fate, value, noise, the entry that told it, and
+        # the entry after which it was no longer open, with its fate then
         for seq, entry in enumerate(entries, start=1):
             need(set(entry) == {"seq", "kind", "at", "payload", "digest"} and entry["seq"] == seq, f"no entry {seq}")
             parts = [self.digests[-1], str(seq), entry["kind"], entry["at"], entry["payload"]]
@@ -125,8 +203,9 @@ class Log:
             unknown = ", ".join(sorted(set(said) - set(KNOWN.split())))
             need(not unknown, f"entry {seq} has fields that this verifier does not know: {unknown}")
             self.take(seq, kind, said)
-        columns = list(zip(*self.rows.values(), strict=True)) or [()] * 6
-        self.point, self.plan, self.fate, self.told = (np.array(columns[k], dtype=np.int64) for k in (0, 1, 2, 5))
+        columns = list(zip(*self.rows.values(), strict=True)) or [()] * 8
+        self.point, self.plan, self.fate = (np.array(columns[k], dtype=np.int64) for k in (0, 1, 2))
+        self.told, self.ended, self.first = (np.array(columns[k], dtype=np.int64) for k in (5, 6, 7))
         self.value, self.noise = (np.array(columns[k], dtype=float) for k in (3, 4))
         self.measured = np.flatnonzero(self.fate == MEASURED)
         need(((self.point >= 0) & (self.point < self.n)).all(), "a ticket is at no point")
@@ -139,22 +218,39 @@ class Log:
         if kind == "created":
             self.begin(said)
         self.plans += [(seq, said)] if kind == "asked" else []
+        if kind == "asked" and said.get("challenge") is not None:
+            self.announce(said["challenge"])
         for point in said.get("points", []) if kind in ("asked", "told") else []:
             plan = len(self.plans) - 1 if kind == "asked" else -1
-            self.rows[len(self.rows) + 1] = [point, plan, OPEN, math.nan, math.nan, 0]
+            self.rows[len(self.rows) + 1] = [point, plan, OPEN, math.nan, math.nan, 0, 0, OPEN]
         if kind == "told":
             noise = said.get("noise") or [None] * len(said["tickets"])
             for ticket, value, own in zip(said["tickets"], said["values"], noise, strict=True):
-                self.rows[ticket][2:] = [FAILED if value is None else MEASURED, real(value), real(own), seq]
+                self.rows[ticket][2:6] = [FAILED if value is None else MEASURED, real(value), real(own), seq]
         if kind == "corrected":
             row = self.rows[said["ticket"]]
             row[3:5] = real(said["value"]), row[4] if said.get("noise") is None else real(said["noise"])
         for ticket in said["tickets"] if kind == "withdrawn" else []:
             self.rows[ticket][2] = WITHDRAWN
+        for ticket in said["tickets"] if kind in ("told", "withdrawn") else []:
+            row = self.rows[ticket]
+            row[6:] = row[6:] if row[6] else [seq, row[2]]
+
+    def announce(self, said: Json) -> None:
+        """Read a challenge: for each direction a point, perhaps another one, a side, a gap and a share of delta."""
+        unknown = set(said) - {"points", "others", "signs", "gaps", "deltas"}
+        need(not unknown, f"a challenge has fields that this verifier does not know: {', '.join(sorted(unknown))}")
+        count, points = len(said["points"]), [*said["points"], *(x for x in said.get("others", []) if x != -1)]
+        sizes = {len(said[name]) for name in ("signs", "gaps", "deltas")} | {len(said.get("others") or said["points"])}
+        need(count and sizes == {count}, "a challenge has more or fewer numbers than directions")
+        need(all(whole(x) < self.n for x in points), "a challenge is of a point that is not there")
+        need(set(said["signs"]) <= {"+", "-"}, "a challenge has a sign that is neither + nor -")
+        numbers = [real(x) for x in (*said["gaps"], *said["deltas"])]
+        need(all(0 < x < math.inf for x in numbers), "a challenge has a gap or a share of delta that is not above zero")
 
     def begin(self, said: Json) -> None:
         """Read the first entry."""
-        need(said["format"] in (3, 4, 5, 6), "the log has another format")
+        need(said["format"] in (3, 4, 5, 6, 7), "the log has another format")
         self.created, self.problem, self.confidence, goal = said, said["problem"], said["confidence"], said["goal"]
         self.points = np.array(said["points"], dtype=float)
         need(self.points.ndim == 2 and self.points.size and np.isfinite(self.points).all(), "a point is not finite")
@@ -182,18 +278,24 @@ class Log:
         return points, w, y, float((np.square(values - y[which]) * each).sum())
 
     def batches(self) -> Iterator[tuple[Array, int, bool]]:
-        """Tickets that came together, their plan (-1 for none), and whether they are all of it; in order."""
-        portion = np.searchsorted([seq for seq, _ in self.plans], self.told)
+        """Tickets that came together, their plan (-1 for none), and whether they are all of it; in order.
+
+        What was once told as a whole stays so: a ticket that failed and was told later is not of its plan, and a plan
+        whose measurements were withdrawn is empty.
+        """
+        seqs = [seq for seq, _ in self.plans]
+        portion, ended = np.searchsorted(seqs, self.told), np.searchsorted(seqs, self.ended)
         ordered = self.measured[np.lexsort([array[self.measured] for array in (self.noise, self.value, self.point)])]
-        for k in range(len(self.plans) + 1):
-            at, whole = ordered[portion[ordered] == k], []
-            for place in set(self.plan[at].tolist()) - {-1}:
-                fates, portions = self.fate[self.plan == place], portion[self.plan == place]
-                apart = (fates == OPEN).any() or (portions[fates == MEASURED] != k).any()
-                whole += [] if apart else [(int(self.told[self.plan == place].max()), place)]
-            for _, place in sorted(whole):
-                yield at[self.plan[at] == place], place, True
-            rest = at[~np.isin(self.plan[at], [place for _, place in whole])]
+        wholes: list[tuple[int, int]] = []  # the entry that ended each, and its plan
+        for place in range(len(self.plans)):
+            own, since = self.plan == place, ended[(self.plan == place) & (self.first == MEASURED)]
+            if len(since) and self.ended[own].all() and (since == ended[own].max()).all():
+                wholes.append((int(self.ended[own].max()), place))
+        among = np.isin(self.plan, [place for _, place in wholes]) & (self.first == MEASURED)
+        for k in range(len(seqs) + 1):
+            for _, place in sorted(each for each in wholes if np.searchsorted(seqs, each[0]) == k):
+                yield ordered[among[ordered] & (self.plan[ordered] == place)], place, True
+            rest = ordered[(portion[ordered] == k) & ~among[ordered]]
             for place in dict.fromkeys(self.plan[rest].tolist()):
                 yield rest[self.plan[rest] == place], place, False
 
@@ -219,14 +321,34 @@ class Intervals(Log):
     kernel: Any
     diagonal: Array
 
-    def features(self, pivots: Any) -> tuple[Array, Array]:
-        """phi (n, r), and residuals k(x, x) - |phi(x)|^2 (n,): phi(x) = L^-1 k(P, x) with L L' = K at the pivots P."""
+    def features(self, pivots: Any, tiers: Any) -> tuple[Array, Array]:
+        """phi (n, r), and residuals k(x, x) - |phi(x)|^2 (n,): phi(x) = L^-1 k(P, x) with L L' = K at the pivots P.
+
+        Nobody may choose the pivots by what was measured. Each must have a large part of what those before it leave
+        over, and the last must be needed: then features differ by what they miss, and their number hardly at all.
+        ``tiers`` are what the features may miss of the largest k(x, x), and how many there may be.
+        """
         if self.created.get("kernel") is None:
             need(pivots == [], "a linear kernel has no pivots")
             return self.points, np.zeros(self.n)
         at = np.array([whole(pivot) for pivot in pivots])
-        inverse = np.linalg.inv(np.linalg.cholesky(self.kernel(at[:, None], at)))
-        phi = np.concatenate([self.kernel(block[:, None], at) @ inverse.T for block in self.blocks])
+        try:
+            factor, largest = np.linalg.cholesky(self.kernel(at[:, None], at)), float(self.diagonal.max())
+        except np.linalg.LinAlgError:
+            raise NotProvedError("a stated pivot adds nothing to those before it") from None
+        inverse, phi, left = np.linalg.inv(factor), np.empty((self.n, len(at))), np.zeros(len(at) + 1)
+        left[0] = largest
+        for block in self.blocks:
+            phi[block] = self.kernel(block[:, None], at) @ inverse.T
+            rest = self.diagonal[block][:, None] - np.cumsum(np.square(phi[block]), axis=1)
+            left[1:] = np.maximum(left[1:], rest.max(axis=0))
+        missed, most = next(
+            (tier for tier in tiers if len(at) <= tier[1] and left[-1] <= 2 * tier[0] * largest), tiers[-1]
+        )
+        stop = largest * max(missed, self.n * np.finfo(float).eps)
+        need(left[-1] <= 2 * stop or len(at) == min(self.n, most), "the stated pivots leave out too much of the kernel")
+        least = np.maximum(0.5 * stop, 0.05 * left[:-1])
+        need((np.diag(factor) ** 2 >= least).all(), "a stated pivot is not where those before it leave out much")
         return phi, np.maximum(self.diagonal - np.square(phi).sum(axis=1), 0.0)
 
     def posterior(self, at: Array) -> tuple[Array, Array, float, float]:
@@ -281,26 +403,36 @@ class Intervals(Log):
         return lower, upper
 
     def by_ridge(self, stated: Json, _ends: Array) -> tuple[Array, Array]:
-        """Ellipsoids, and martingales from plans that were told as a whole; both with their shares of delta."""
-        phi, residuals = self.features(stated["pivots"])
+        """Ellipsoids, and challenges from plans that were told as a whole; both with their shares of delta."""
+        phi, residuals = self.features(stated["pivots"], FEATURES)
         misses, bound = np.full(self.n, self.h), math.inf if self.bound is None else self.bound
+        if self.created.get("kernel") is None:  # as few coordinates as the points span
+            _, sizes, axes = np.linalg.svd(phi, full_matrices=False)
+            rank = int((sizes > max(phi.shape) * np.finfo(float).eps * sizes[0]).sum())
+            phi = phi @ axes[:rank].T if rank else phi
         if self.norm is not None:
-            phi, misses = phi * self.norm, misses + self.norm * np.sqrt(residuals)
+            phi, residuals = phi * self.norm, residuals * self.norm**2
         else:  # |<theta, phi>| <= B + h at every point: its mean square is a ball in these coordinates
             left, sizes, _ = np.linalg.svd(phi, full_matrices=False)
             rank = max(1, int((sizes > NUGGET * sizes[0]).sum()))
             phi = left[:, :rank] * math.sqrt(self.n) * (bound + self.h) * (sizes[:rank] > 0)
-        least = LEAST_NOISE * max(float(self.sigma.max()), math.sqrt(float(np.square(phi).sum(axis=1).max()))) or 1.0
-        shares = [real(share) for share in self.confidence.get("shares", [0.5, 0.5])]
-        need(len(shares) == 2 and min(shares) >= 0 and 0 < sum(shares) <= 1, "the shares of delta are no shares")
-        parts = [part for part in self.batches() if len(part[0])]
-        shares = shares if parts[0][1] >= 0 else [sum(shares), 0.0]  # nobody planned the first batch
-        lower, upper = self.ellipsoids(phi, misses, self.summary(self.measured, least), shares[0] * self.delta)
-        if shares[1]:
-            told = [self.summary(at, least) for at, _, whole in parts if whole]
-            low, high = self.martingales(phi, misses, told, shares[1] * self.delta)
-            lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+            residuals = np.zeros(self.n)
+        misses, reaches = misses + np.sqrt(residuals), np.square(phi).sum(axis=1) + residuals
+        least = LEAST_NOISE * max(float(self.sigma.max()), math.sqrt(float(reaches.max()))) or 1.0
+        single = float((reaches / np.maximum(self.sigma, least) ** 2).max()) or 1.0
+        shares, planned = self.shares(phi.shape[1]), [seq for seq, _ in self.plans]
+        if self.told[self.told > 0].min() < min(planned, default=math.inf):  # results came before there was any plan
+            shares = [sum(shares), 0.0]
+        told = self.summary(self.measured, least)
+        inside = self.ellipsoids(phi, (misses, residuals), told, single, shares[0] * self.delta)
+        ends = [inside(phi[block]) for block in self.blocks]
+        lower, upper = (np.concatenate(each) for each in zip(*ends, strict=True))
         lower, upper = lower - misses, upper + misses
+        fed = [(self.summary(at, least), self.plans[place][1]) for at, place, whole in self.batches() if whole]
+        for challenge in self.challenges(phi, misses, fed, shares[1] * self.delta) if shares[1] else []:
+            found, above, at = challenge.ends(inside), challenge.side > 0, challenge.point
+            np.maximum.at(lower, at[challenge.single & above], found[challenge.single & above])
+            np.minimum.at(upper, at[challenge.single & ~above], found[challenge.single & ~above])
         need((lower <= upper).all() and (lower <= bound).all() and (upper >= -bound).all(), "an interval is empty")
         point, values = self.point[self.measured], self.value[self.measured] - self.mean
         beyond = np.maximum(values - upper[point], lower[point] - values) / np.maximum(self.each[self.measured], least)
@@ -308,17 +440,37 @@ class Intervals(Log):
         need((beyond <= allowed).all(), "a measurement is farther from f than the noise allows")
         return self.mean + np.clip(lower, -bound, bound), self.mean + np.clip(upper, -bound, bound)
 
-    def ellipsoids(self, phi: Array, misses: Array, told: Any, delta: float) -> tuple[Array, Array]:
-        """(1 - tau) |b - S theta|^2 / R^2 + tau |theta|^2 <= 1 for each gamma, tau; in the axes of S = Phi' W Phi."""
-        support, w, y, scatter = told
+    def shares(self, rank: int) -> list[float]:
+        """Of delta, for ellipsoids and challenges: as given, or r^2 / (r^2 + 256), at most 0.8, for r features."""
+        if (given := self.confidence.get("shares")) is None:
+            challenged = min(0.8, rank**2 / (rank**2 + EVEN**2))
+            return [1.0 - challenged, challenged]
+        shares = [real(share) for share in given]
+        need(len(shares) == 2 and min(shares) >= 0 and 0 < sum(shares) <= 1, "the shares of delta are no shares")
+        return shares
+
+    def ellipsoids(self, phi: Array, missed: Any, told: Any, single: float, delta: float) -> Any:
+        """(1 - tau) |b - S theta|^2 / R^2 + tau |theta|^2 <= 1 for each pi, tau; a function of rows v: <theta, v>."""
+        (support, w, y, scatter), (misses, residuals), gammas = told, missed, GAMMAS * single
         sizes, axes = np.linalg.eigh((phi[support].T * w) @ phi[support])
         sizes, b = np.maximum(sizes, 0.0), axes.T @ (phi[support].T @ (w * y))
-        blur, t = math.sqrt(w @ misses[support] ** 2) + ROUNDING * sizes.sum(), w @ (misses[support] - self.h) ** 2
+        blur, t = (
+            math.sqrt(w @ misses[support] ** 2) + ROUNDING * sizes.sum() / math.sqrt(single),
+            w @ residuals[support],
+        )
         share, rest, count, theta = (1.0 - TAUS)[:, None], TAUS[:, None], len(self.measured), b / (sizes + 1.0)
+        logs = np.log(OMEGAS) - 0.5 * (np.log1p(sizes / gammas[:, None]).sum(axis=1) + t / gammas)
+        largest = max(float(sizes.max()), FLAT * single)
+        axis = largest * (max(min(float(sizes.min()), largest), FLAT * largest) / largest) ** AXES[:, None]
+        slopes = axis / (axis + gammas)
 
         def made(failure: float) -> tuple[Array, Array, Array]:
-            squares = 2 * math.log(len(GAMMAS) / failure) + np.log1p(sizes / GAMMAS[:, None]).sum(axis=1) + t / GAMMAS
-            scales = (np.sqrt(squares) + blur)[:, None] ** -2.0 / (sizes + GAMMAS[:, None])
+            wanted = -math.log(failure)
+            z = roots(lambda z: log_sum(logs + z[:, None] * slopes) - wanted, ((wanted - logs) / slopes).min(axis=1))
+            log_pis = logs + z[:, None] * slopes
+            log_pis -= log_sum(log_pis)[:, None]
+            squares = 2.0 * ((np.exp(log_pis) * (log_pis - logs)).sum(axis=1) + wanted)
+            scales = np.exp(log_pis) @ (1.0 / (sizes + gammas[:, None])) / (np.sqrt(squares) + blur)[:, None] ** 2
             weights = share * (sizes**2 * scales)[:, None] + rest
             centres = share * (sizes * b * scales)[:, None] / weights
             squared = 1.0 - (share * (b**2 * scales)[:, None] * rest / weights).sum(axis=-1)
@@ -329,53 +481,45 @@ class Intervals(Log):
         limit = math.log(count * (count + 1.0) / ALARM)
         allowed = (math.sqrt(count + 2.0 * math.sqrt(count * limit) + 2.0 * limit) + blur) ** 2
         need(squares <= allowed, "the measurements are farther from every allowed function than the noise explains")
-        lower, upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
-        weights, centres, squared = made(delta or ALARM)
-        for block in self.blocks if delta else []:
-            arms = phi[block] @ axes
-            half = np.copysign(np.sqrt(arms**2 @ (1.0 / weights).T * np.abs(squared)), squared)
-            lower[block] = (arms @ centres.T - half).max(axis=1)
-            upper[block] = (arms @ centres.T + half).min(axis=1)
-        return lower, upper
+        weights, centres, squared = made(delta) if delta else (np.ones((1, len(b))), np.zeros((1, len(b))), np.ones(1))
 
-    def martingales(self, phi: Array, misses: Array, told: list[Any], delta: float) -> tuple[Array, Array]:
-        """a +- (p ((Q + rho)(2 log(3 n / delta) + log(1 + Q / rho)))^1/2 + |v - m| + what h moved), Q = q / p^2."""
-        steps, price = [], 2.0 * math.log(self.n * len(RHOS) / delta)
-        for support, w, y, _ in told:
-            rows, values = phi[support] * np.sqrt(w)[:, None], np.sqrt(w) * y
-            off = float((w * misses[support] ** 2).sum()) + ROUNDING**2 * float(np.square(rows).sum())
-            if len(rows) > phi.shape[1]:  # fewer rows with the same products
-                turned, rows = np.linalg.qr(rows)
-                values = turned.T @ values
-            steps.append((rows, values, np.linalg.inv(rows @ rows.T + KAPPA**2 * np.eye(len(rows))), off))
-        lower, upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
-        for block in self.blocks:
-            v, m, lengths = phi[block], np.zeros_like(phi[block]), np.square(phi[block]).sum(axis=1)
-            a, q, p, moved = (np.zeros(len(block)) for _ in range(4))
-            for rows, values, inverse, off in steps:
-                wanted, before, long, begun = v @ rows.T, m @ rows.T, np.square(m).sum(axis=1), q > 0
-                across = (m * v).sum(axis=1) - (before @ inverse * wanted).sum(axis=1)
-                along = np.maximum(long - (before @ inverse * before).sum(axis=1), 0.0)
-                best = np.maximum(across / np.where(begun, KAPPA**2 * q + along, 1.0), LEAST_KEPT)
-                c = np.where(np.abs(across) > DIGITS * np.sqrt(long * lengths), best, 1.0) * begun
-                u = (wanted - c[:, None] * before) @ inverse
-                fresh, m = np.square(u).sum(axis=1), c[:, None] * m + u @ rows
-                total, explained = c**2 * q + fresh, (m * v).sum(axis=1)
-                first = total * np.sqrt(lengths) / np.where(explained > 0, explained, 1.0)
-                seen = begun | (total > 1 / HUGE)
-                p, q, m = np.where(begun, c * p, first) * seen, total * seen, m * seen[:, None]
-                a, moved = (c * a + u @ values) * seen, (c * moved + np.sqrt(fresh * off)) * seen
-            begun, information = q > 0, (q / np.where(q > 0, p, 1.0) ** 2)[:, None]
-            squares = ((information + RHOS) * (price + np.log1p(information / RHOS))).min(axis=1)
-            half = np.where(begun, p * np.sqrt(squares) + np.sqrt(np.square(v - m).sum(axis=1)) + moved, np.inf)
-            lower[block], upper[block] = a - half, a + half
-        return lower, upper
+        def inside(rows: Array) -> tuple[Array, Array]:
+            arms = rows @ axes
+            half = np.copysign(np.sqrt(arms**2 @ (1.0 / weights).T * np.abs(squared)), squared)
+            return (arms @ centres.T - half).max(axis=1), (arms @ centres.T + half).min(axis=1)
+
+        return inside
+
+    def challenges(self, phi: Array, misses: Array, fed: list[Any], delta: float) -> list[Challenge]:
+        """Those that began, each with its plan and only if delta had room for it, fed with all plans from then on."""
+        found: list[Challenge] = []
+        planned, squared = (
+            np.zeros((phi.shape[1],) * 2),
+            -2.0 * math.log(delta),
+        )  # what the metric 1 + planned / R^2 has
+        for (support, w, y, _), plan in fed:
+            if plan.get("challenge") is not None:
+                fresh = Challenge(plan["challenge"], phi, misses, self.share)
+                spent = sum(float(each.delta.sum()) for each in found)
+                fits = fresh.delta.sum() <= max(0.0, delta - spent) * (1.0 + DIGITS)
+                found += [fresh] if fits else []
+            rows, factor = (
+                phi[support] * np.sqrt(w)[:, None],
+                np.linalg.cholesky(np.eye(len(planned)) + planned / squared),
+            )
+            off = math.sqrt(float(w @ misses[support] ** 2) + ROUNDING**2 * float(np.square(rows).sum()))
+            for each in found if len(support) else []:
+                each.feed(rows, np.sqrt(w) * y, off, np.linalg.inv(factor).T)
+            planned, squared = planned + rows.T @ rows, 2.0 * (float(np.log(np.diag(factor)).sum()) - math.log(delta))
+        return found
 
     def by_rips(self, stated: Json, ends: Array) -> tuple[Array, Array]:
         """W +- 2 precision of the last round for which a point was undecided; W is Catoni's mean of v' A^-1 phi y."""
         name, gamma = self.confidence.get("schedule", "scaled"), self.number("ridge", 1e-7 * float(self.diagonal.max()))
         need(self.confidence.get("estimator", "Catoni") == "Catoni", "this verifier knows Catoni's mean only")
-        (phi, residuals), known, middles = self.features(stated["pivots"]), self.rounds(), ends.mean(axis=0)
+        missed = min(0.0025 * gamma / float(self.diagonal.max() or 1.0), 1e-3)
+        phi, residuals = self.features(stated["pivots"], [(missed, self.n)])
+        known, middles = self.rounds(), ends.mean(axis=0)
         zero, moment = ~phi.any(axis=1), self.bound**2 + float(self.sigma.max()) ** 2
         lower, upper = np.where(zero, self.mean - self.h, -np.inf), np.where(zero, self.mean + self.h, np.inf)
         last = np.zeros(self.n, dtype=int)
@@ -435,6 +579,7 @@ class Proof(Intervals):
         data = [base64.b64decode(stated[end], validate=True) for end in ("lower", "upper")]
         ends = np.array([np.frombuffer(each, dtype="<f8") for each in data])
         need(ends.shape == (2, self.n), "there are more or fewer intervals than points")
+        need(len(self.measured), "nothing was measured")
         with np.errstate(all="raise", under="ignore"):
             self.kernel, everything = kernel_of(self.points, self.created.get("kernel")), np.arange(self.n)
             self.diagonal = np.asarray(self.kernel(everything, everything), dtype=float)
@@ -471,6 +616,9 @@ class Proof(Intervals):
         given = [f"{limit}{value:g}" for limit, value in limits.items() if value is not None]
         rips = ["noise of the given variance", "rounds drawn from their designs"]
         given += rips if name == "rips" else ["sub-Gaussian noise of the given sigma"]
+        given += ["f in the span of the features"] * (
+            name == "ridge" and self.norm is None and self.created.get("kernel") is not None
+        )
         given += ["a ridge that hides less than a round resolves"] * (name == "rips" and self.norm is None)
         return f"all labels are right with probability {1 - self.delta:g}{wide}, given {', '.join(given)}"
 

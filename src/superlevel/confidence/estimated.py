@@ -28,7 +28,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from superlevel import pilots, posterior
-from superlevel.arrays import Array, Indices, Mask, frozen, occurrences
+from superlevel.arrays import Array, Indices, Labels, Mask, frozen, occurrences
 from superlevel.averaging import NO_DATA, Average, Data, Predictive, Shortlist
 from superlevel.averaging.metrics import constant
 from superlevel.averaging.predictive import ONE_DEVIATION, probit
@@ -42,7 +42,7 @@ from superlevel.goals import Bounds, Goal
 from superlevel.one_thread import one_thread
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
-from superlevel.records import Batch, Belief, Forecast, LinearModel
+from superlevel.records import Batch, Belief, Forecast, LinearModel, Outlook, View
 from superlevel.sizes import ESTIMATING, PilotFirst, Sizes
 
 ENOUGH = 20  # predictions that are compared before anything is declared
@@ -320,6 +320,13 @@ class EstimatedBelief:
         means, deviations = self.prediction.at(points).spread()
         wide = np.hypot(self.local[points] * deviations, self.average.mixture.noise)
         return Forecast(points=points, means=means, deviations=wide, warp=self.average.warp)
+
+    def outlook(self, _view: View, _weights: Array, /) -> Outlook:
+        """Nothing is known of what is missing, and there are no challenges: these intervals are a model's."""
+        return Outlook()
+
+    def norms(self, _goal: Goal, _labels: Labels, /) -> None:
+        """None: a model has no norm."""
 
     # ------------------------------------------------------------------------------------ findings
 

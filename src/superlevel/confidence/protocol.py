@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
-from superlevel.arrays import Array, Indices
+from superlevel.arrays import Array, Indices, Labels
 from superlevel.errors import InputError
 from superlevel.goals import Goal
 from superlevel.problem import Problem
-from superlevel.records import Batch, Belief
+from superlevel.records import Batch, Belief, Outlook, View
 from superlevel.sizes import Sizes
 
 
@@ -43,6 +43,14 @@ class CompleteBelief:
 
     def forecast(self, _points: Indices, /) -> None:
         """None: forecasts test an estimated kernel, and here it is given."""
+
+    def outlook(self, _view: View, _weights: Array, /) -> Outlook:
+        """Nothing is known of what is missing, and there are no challenges."""
+        return Outlook()
+
+    def norms(self, _goal: Goal, _labels: Labels, /) -> Array | None:
+        """None: nothing here rests on a norm that could be another one."""
+        return None
 
     def seen_by_rules(self, goal: Goal, /) -> tuple[Self, Goal]:
         """Itself."""

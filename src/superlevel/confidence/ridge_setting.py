@@ -1,6 +1,6 @@
 """What a ridge confidence knows before the first measurement.
 
-There are two feature maps. Martingales need one that is fixed before the first measurement: that of the points alone.
+There are two feature maps. Challenges need one that is fixed before the first measurement: that of the points alone.
 Ellipsoids hold for all maps at once (`superlevel.confidence.ellipsoids`) and have one that expresses the points and the
 places elsewhere, whenever these were added.
 """
@@ -15,6 +15,7 @@ import numpy as np
 from superlevel.arrays import Array, frozen
 from superlevel.confidence.unit_features import Scale, check_sizes, features_everywhere, smallest, unit_features
 from superlevel.features import Features
+from superlevel.linalg import squared_norms
 from superlevel.problem import Problem
 
 
@@ -40,6 +41,8 @@ class Setting:
     """Name, value and symbol of what limits f: norm, bound or both."""
     bound: float | None
     delta: float
+    single: float
+    """The largest information of one measurement, in these coordinates: max ||phi||^2 / sigma^2 over the points."""
 
     @classmethod
     def of(cls, problem: Problem) -> Setting:
@@ -49,18 +52,21 @@ class Setting:
         own, scale = unit_features(problem)
         features = features_everywhere(problem, own)
         least = smallest(features, posed.deviations, problem.domain.n)
+        n, usual = problem.domain.n, np.maximum(posed.deviations, least)
+        information = (squared_norms(own.array) + own.residuals) / np.square(usual[:n])
         given = (("norm", problem.norm, "||theta||"), ("bound", problem.bound, "|f - mean|"))
         return cls(
             own=own,
             features=features,
             scale=scale,
-            deviations=np.maximum(posed.deviations, least),
+            deviations=usual,
             least=least,
             misspecification=problem.misspecification,
             mean=problem.mean,
             limits=tuple((name, limit, symbol) for name, limit, symbol in given if limit is not None),
             bound=problem.bound,
             delta=problem.delta,
+            single=float(information.max()) or 1.0,
         )
 
     @cached_property

@@ -17,13 +17,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from superlevel.arrays import Array, Indices, Mask, frozen
+from superlevel.arrays import Array, Indices, Labels, Mask, frozen
 from superlevel.confidence.protocol import AnyConfidence, Guarantee
 from superlevel.findings import Finding
 from superlevel.goals import Bounds, Goal
 from superlevel.posterior import GaussianPosterior
 from superlevel.problem import Problem
-from superlevel.records import Batch, Belief, Forecast, GaussianModel, LinearModel
+from superlevel.records import Batch, Belief, Forecast, GaussianModel, LinearModel, Outlook, View
 from superlevel.sizes import Sizes
 from superlevel.transforms import Transform
 
@@ -152,6 +152,13 @@ class TransformedBelief:
     def forecast(self, points: Indices, /) -> Forecast | None:
         """Of t(y), which is what the inner confidence compares it with."""
         return self.inner.forecast(points)
+
+    def outlook(self, view: View, weights: Array, /) -> Outlook:
+        return self.inner.outlook(view, weights)
+
+    def norms(self, goal: Goal, labels: Labels, /) -> Array | None:
+        """Of t(f)."""
+        return self.inner.norms(goal.moved(self._scale), labels)
 
 
 @dataclass(frozen=True)

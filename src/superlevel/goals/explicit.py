@@ -45,14 +45,15 @@ class Explicit(Goal):
         distances = np.abs(f - self._column)
         return distances if distances.ndim == 1 else np.asarray(distances.min(axis=0))
 
-    def gaps(self, values: Array, labels: Labels, /) -> Array:
-        """(n,) the distance from the nearest level that is undecided; where none is, from the nearest of all."""
-        distances = np.abs(values - self._column)
-        if distances.ndim == 1:
-            return distances
+    def offsets(self, values: Array, labels: Labels, /) -> Array:
+        """(n,) from the nearest level that is undecided; where none is, from the nearest of all."""
+        offsets = np.asarray(values - self._column)
+        if offsets.ndim == 1:
+            return offsets
         still = labels == UNDECIDED
         still |= ~still.any(axis=0)
-        return np.asarray(np.where(still, distances, np.inf).min(axis=0))
+        nearest = np.where(still, np.abs(offsets), np.inf).argmin(axis=0)
+        return np.asarray(np.take_along_axis(offsets, nearest[None], axis=0)[0])
 
     @property
     def _column(self) -> float | Array:

@@ -116,8 +116,8 @@ class FractionOfMax(Implicit):
         above = (reading.labels == UNDECIDED) & ~below & ~left.any(axis=1)
         return Reading(labels=declared(reading.labels, above=above, below=below), undecided=left)
 
-    def gaps(self, values: Array, _labels: Labels, /) -> Array:
-        return np.abs(values)
+    def offsets(self, values: Array, _labels: Labels, /) -> Array:
+        return values
 
     def needed(self, undecided: Mask, values: Array, /) -> Mask:
         """A point that seems to be in the set needs all its pairs; for one that seems out one pair is enough."""
@@ -164,5 +164,5 @@ class FractionByPoints(Implicit):
             still |= bounds.upper >= bounds.lower.max()
         return Reading(labels=labels, undecided=still)
 
-    def gaps(self, values: Array, _labels: Labels, /) -> Array:
-        return self.margins(values)
+    def offsets(self, values: Array, _labels: Labels, /) -> Array:
+        return np.asarray(values - self.level(values))

@@ -91,8 +91,12 @@ class Goal(ABC):
     # ------------------------------------------------------------------------------------- for rules
 
     @abstractmethod
+    def offsets(self, values: Array, labels: Labels, /) -> Array:
+        """How far each direction is above the level that it has yet to be compared with, from its estimated value."""
+
     def gaps(self, values: Array, labels: Labels, /) -> Array:
-        """How far each direction is from the level that it has yet to be compared with, from its estimated value."""
+        """How far each direction is from that level."""
+        return np.abs(self.offsets(values, labels))
 
     def needed(self, undecided: Mask, _values: Array, /) -> Mask:
         """The undecided directions that are worth aiming at, if their values are as estimated."""

@@ -103,9 +103,14 @@ class Method:
 
     @one_thread
     def choose(self, state: State, view: View) -> Choice:
-        """What the rule chooses from a view of this state, with a forecast of what will be measured there."""
-        choice = self.rule.choose(view)
-        return replace(choice, forecast=state.belief.forecast(np.flatnonzero(choice.counts)))
+        """What the rule chooses from a view of this state, with a forecast of what will be measured there.
+
+        While results are out no challenge begins: an earlier one may be among them, and both would take the same delta.
+        """
+        choice, out = self.rule.choose(view), len(view.pending) > len(view.failed)
+        challenge = None if out else (choice.outlook or view.belief.outlook(view, choice.weights)).challenge
+        forecast = state.belief.forecast(np.flatnonzero(choice.counts))
+        return replace(choice, forecast=forecast, challenge=challenge)
 
     def planned(self, state: State, choice: Choice, *, pending: Sequence[Plan] = ()) -> Plan:
         """The plan of a choice that was made in this state, now or earlier."""
@@ -120,6 +125,7 @@ class Method:
             origin=self._origin(state, pending),
             campaign=self._campaign(state.seed),
             forecast=choice.forecast,
+            challenge=choice.challenge,
         )
 
     @one_thread

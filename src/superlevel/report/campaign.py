@@ -34,6 +34,7 @@ WORDS = {ABOVE: "above", UNDECIDED: "undecided", BELOW: "below"}
 COLUMNS = ("label", "measurements", "average", "mean", "lower", "upper")
 """What a table has of every point in any case, after its coordinates."""
 DEVIATION = "deviation"
+NORM = "right up to norm"
 LIKELIER = "likelier"
 
 
@@ -115,6 +116,8 @@ class Campaign:
     """(n,) the class of each point if it had to be named now; None where there is no estimate."""
     deviation: Array | None = None
     """(n,) the standard deviation of f; None where there is no model of f."""
+    norms: Array | None = None
+    """(n,) the largest norm for which the label of each point is right, NaN where it has none; None without a norm."""
     chances: Array | None = None
     """(k, n) the probability of being above each level; None where there is no model of f."""
     reliability: tuple[Reliability, ...] = ()
@@ -164,7 +167,8 @@ class Campaign:
         """What a table has of every point, after its coordinates."""
         above = () if self.chances is None else tuple(f"probability above {written(level)}" for level in self.levels)
         spread = () if self.deviation is None else (DEVIATION,)
-        return (*COLUMNS, *(() if self.likelier is None else (LIKELIER,)), *above, *spread)
+        largest = () if self.norms is None else (NORM,)
+        return (*COLUMNS, *(() if self.likelier is None else (LIKELIER,)), *above, *spread, *largest)
 
     @cached_property
     def doubtful(self) -> Array | None:
@@ -239,6 +243,7 @@ def values(campaign: Campaign) -> dict[str, Sequence[Cell]]:
         *([] if campaign.likelier is None else [Computed(campaign.likelier, campaign.groups.__getitem__)]),
         *(numbers(each, n) for each in ([] if campaign.chances is None else campaign.chances)),
         *([] if campaign.deviation is None else [numbers(campaign.deviation, n)]),
+        *([] if campaign.norms is None else [numbers(campaign.norms, n)]),
     ]
     return dict(zip(campaign.columns, told, strict=True))
 

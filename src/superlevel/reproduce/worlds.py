@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, Matern
 
 from superlevel.arrays import Array, Labels, Mask
 from superlevel.domain import Domain
@@ -147,7 +147,7 @@ class Linear:
 
 @dataclass(frozen=True, kw_only=True)
 class Bumps:
-    """f = sum_j a_j k(., c_j) on points of [0, 1], a ~ N(0, I) and c uniform; ||f||^2 = a' k(c, c) a.
+    """f = sum_j a_j k(., c_j) on points of [0, 1] or of a square, a ~ N(0, I) and c uniform; ||f||^2 = a' k(c, c) a.
 
     The level is in the middle of the widest gap between values that a fifth to a half of the points are above.
     """
@@ -156,11 +156,17 @@ class Bumps:
     length: float
     noise: float
     bumps: int = 8
+    smoothness: float = np.inf
+    """nu of a Matern kernel; with infinity it is RBF."""
+    plane: bool = False
+    """Whether the points are a square grid."""
 
     def __call__(self, seed: int) -> World:
-        rng, kernel = drawing(seed), RBF(self.length)
-        places = np.linspace(0, 1, self.points)[:, None]
-        centres, heights = rng.random((self.bumps, 1)), rng.standard_normal(self.bumps)
+        rng = drawing(seed)
+        kernel = RBF(self.length) if np.isinf(self.smoothness) else Matern(self.length, nu=self.smoothness)
+        places = square(np.linspace(0, 1, round(self.points**0.5))) if self.plane else np.linspace(0, 1, self.points)
+        places = places.reshape(self.points, -1)
+        centres, heights = rng.random((self.bumps, places.shape[1])), rng.standard_normal(self.bumps)
         values = np.asarray(kernel(places, centres) @ heights)
         ordered = np.sort(values)[self.points // 2 : self.points * 4 // 5]
         widest = int(np.argmax(np.diff(ordered)))

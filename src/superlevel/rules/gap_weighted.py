@@ -17,7 +17,7 @@ early estimates aimed at by mistake is made good for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -28,9 +28,10 @@ from superlevel.features import Features
 from superlevel.records import Choice, View
 from superlevel.rules.protocol import DesignRule
 from superlevel.rules.worth import Worth, costs, numbers, scaled, worth
+from superlevel.sizes import Growing
 
 WIDTH = 0.5  # c: a gap is taken to be at least half of what it may be wrong by
-TOGETHER = 0.25  # of the largest half-width: nothing is aimed at more closely, as long as that is so large
+TOGETHER = 0.15  # of the largest half-width: nothing is aimed at more closely, as long as that is so large
 GIVEN_UP = 2  # failures for each measurement, and one more: then a point is left alone where there are others
 RADIUS = 4.0  # R of an ellipsoid, about
 TENTH = 0.1  # of a measurement
@@ -57,11 +58,21 @@ class GapWeighted(DesignRule):
 
     def choose(self, view: View) -> Choice:
         """As many measurements as the phase takes, so that all together follow the design."""
+        found, shares = self._solved(view)
+        ahead = view.belief.outlook(view, shares)
+        total = view.samples(missing=ahead.missing)
+        if total == view.samples():
+            counts = followed(shares, view.begun, total)
+            return Choice(weights=shares, counts=counts, certificate=found, outlook=ahead)
+        # The ridge of the design, and so its proof, goes with the size of the batch.
+        found, shares = self._solved(replace(view, sizes=Growing(first=total), start=found))
+        return Choice(weights=shares, counts=followed(shares, view.begun, total), certificate=found)
+
+    def _solved(self, view: View) -> tuple[design.Design, Array]:
+        """The design, and the shares (n,) of the measurements."""
         posed = self._posed(view)
         found = design.solve(posed.arms, posed.targets, ridge=posed.ridge, rtol=self.rtol, start=view.start)
-        shares = normalised(np.where(_failing(view), 0.0, numbers(found, posed.worth)))
-        counts = followed(shares, view.begun, view.samples())
-        return Choice(weights=shares, counts=counts, certificate=found)
+        return found, normalised(np.where(_failing(view), 0.0, numbers(found, posed.worth)))
 
     def review(self, view: View, found: design.Design, /) -> design.Review:
         posed = self._posed(view)

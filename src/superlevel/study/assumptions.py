@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from superlevel.fields import FIELDS
 from superlevel.kernels import phrase
 from superlevel.records import Stop
+from superlevel.study import norms
 
 if TYPE_CHECKING:
     from superlevel.study.replay import Knowledge
@@ -53,4 +54,5 @@ def guarantee(known: Knowledge) -> str:
     """In which sense the labels are right."""
     if known.stop is Stop.CONTRADICTED:
         return f"none: {known.stop}"
-    return known.method.confidence.guarantee(known.method.problem).promise
+    promise, larger = known.method.confidence.guarantee(known.method.problem).promise, norms.sentence(known)
+    return f"{promise}; {larger}" if larger else promise

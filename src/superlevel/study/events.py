@@ -26,7 +26,7 @@ from superlevel.study.format1 import from_format_1
 from superlevel.study.long import PlacesField
 from superlevel.study.storage.protocol import Entry, StorageError
 
-FORMAT = 6
+FORMAT = 7
 PILOT, BATCH, ROUND, REST, AUDIT = "pilot", "batch", "round", "rest", "audit"  # what plans are for
 
 
@@ -122,6 +122,21 @@ class Forecasted(Payload):
     unit: float
     scale: float | None
     """None for a transform that only changes units."""
+
+
+class Challenged(Payload):
+    """The directions of which a test begins with a plan: f(x), or f(x) - share f(x') for pairs."""
+
+    points: list[int]
+    """x"""
+    others: list[int] = Field(default_factory=list)
+    """x'; empty where the directions are points."""
+    signs: str
+    """+ for each direction that is to be shown to be above its level, - for one below."""
+    gaps: list[float]
+    """How far each was thought to be from its level."""
+    deltas: list[float]
+    """The share of delta that each test has."""
 
 
 class Audited(Payload):
@@ -248,6 +263,8 @@ class Asked(Payload):
     """A new estimate, which holds from now on: in logs of the versions before only."""
     forecast: Forecasted | None = None
     """What is expected to be measured, where the confidence says so."""
+    challenge: Challenged | None = None
+    """The tests that begin with this plan."""
     checks: list[int] = Field(default_factory=list)
     """The points that were drawn at random to check the model."""
     audit: Audited | None = None

@@ -37,6 +37,7 @@ from superlevel.study.long import length_of
 from superlevel.study.storage.protocol import Entry
 from superlevel.transforms import Transform, as_transform
 
+COLUMNS = ("point", "asking", "fate", "value", "noise", "late", "told", "ended", "first")  # of tickets
 ARRAYS = ("askings", "former", "refined", "elsewhere")  # of a ledger, which are lists while it is written
 
 
@@ -107,6 +108,10 @@ class Ledger:
     """(T,)"""
     told: Indices
     """(T,) the entry that told the value, 0 where there is none."""
+    ended: Indices
+    """(T,) the first entry that told or withdrew the ticket, 0 while it is open: no later entry changes it."""
+    first: Indices
+    """(T,) its fate after that entry."""
     reasons: dict[int, str]
     """Remarks, by ticket."""
     former: tuple[tuple[int, float, float], ...]
@@ -287,6 +292,8 @@ class _Work:
     noise: list[float]
     late: list[bool]
     told: list[int]
+    ended: list[int]
+    first: list[int]
 
     @classmethod
     def begin(cls, created: Created, entry: Entry) -> _Work:
@@ -305,7 +312,7 @@ class _Work:
             "length": 1,
             "head": entry.digest,
         }
-        return cls(fields=fields, point=[], asking=[], fate=[], value=[], noise=[], late=[], told=[])
+        return cls(fields=fields, **{name: [] for name in COLUMNS})
 
     @classmethod
     def resume(cls, ledger: Ledger) -> _Work:
@@ -314,8 +321,7 @@ class _Work:
         fields |= {"askings": list(ledger.askings)}
         fields |= {"refined": ledger.refined.tolist(), "elsewhere": ledger.elsewhere.tolist()}
         fields |= {"reasons": dict(ledger.reasons), "former": list(ledger.former)}
-        columns = ("point", "asking", "fate", "value", "noise", "late", "told")
-        return cls(fields=fields, **{name: getattr(ledger, name).tolist() for name in columns})
+        return cls(fields=fields, **{name: getattr(ledger, name).tolist() for name in COLUMNS})
 
     def take(self, entry: Entry, payload: Any) -> None:
         try:
@@ -348,7 +354,7 @@ class _Work:
             case Withdrawn():
                 for ticket in payload.tickets:
                     self._replaced(self._position(ticket))
-                    self.fate[self._position(ticket)] = Fate.WITHDRAWN
+                    self._ends(self._position(ticket), entry.seq, Fate.WITHDRAWN)
                 self._remark(payload.tickets, payload.reason)
             case Programmed():
                 self.fields["program"] = payload.program
@@ -387,13 +393,18 @@ class _Work:
         deviations = payload.noise or [None] * len(payload.tickets)
         for ticket, value, noise in zip(payload.tickets, payload.values, deviations, strict=True):
             at = self._position(ticket)
-            self.fate[at] = Fate.FAILED if value is None else Fate.MEASURED
+            self._ends(at, seq, Fate.FAILED if value is None else Fate.MEASURED)
             self.value[at] = np.nan if value is None else value
             self.noise[at] = np.nan if noise is None else noise
             self.told[at] = seq
         for ticket in payload.late:
             self.late[self._position(ticket)] = True
         self.fields["reasons"].update(payload.reasons)
+
+    def _ends(self, at: int, seq: int, fate: Fate) -> None:
+        self.fate[at] = fate
+        if not self.ended[at]:
+            self.ended[at], self.first[at] = seq, fate
 
     def _replaced(self, at: int) -> None:
         """So that who tells the old value again is not taken for one who measured anew."""
@@ -418,6 +429,8 @@ class _Work:
         self.noise += [np.nan] * count
         self.late += [False] * count
         self.told += [0] * count
+        self.ended += [0] * count
+        self.first += [int(Fate.OPEN)] * count
 
     def _position(self, ticket: int) -> int:
         if not 1 <= ticket <= len(self.point):
@@ -440,4 +453,6 @@ class _Work:
             noise=frozen(np.array(self.noise, dtype=np.float64)),
             late=frozen(np.array(self.late, dtype=np.bool_)),
             told=frozen(np.array(self.told, dtype=np.int64)),
+            ended=frozen(np.array(self.ended, dtype=np.int64)),
+            first=frozen(np.array(self.first, dtype=np.int64)),
         )

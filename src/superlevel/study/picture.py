@@ -16,6 +16,7 @@ from superlevel.study.assumptions import assumptions
 from superlevel.study.audit_summary import summary as audit_summary
 from superlevel.study.auditing import accuracy
 from superlevel.study.chances import chances, likelier
+from superlevel.study.norms import norms
 from superlevel.study.reliability import reliability
 from superlevel.study.replay import Knowledge, as_labels
 from superlevel.study.stopping import stopping
@@ -57,6 +58,7 @@ def campaign(name: str, known: Knowledge, unit: str = "") -> Campaign:
         likelier=likelier(known),
         chances=chances(known),
         deviation=known.state.belief.deviation,
+        norms=norms(known),
         reliability=reliability(ledger),
         audits=tuple(audit_summary(each) for each in accuracy(ledger)),
         summary=summary(known),

@@ -11,7 +11,7 @@ from superlevel.errors import InputError
 from superlevel.methods import Method
 from superlevel.records import Choice, State, View
 from superlevel.sizes import Growing
-from superlevel.study import designs, forecasts
+from superlevel.study import challenged, designs, forecasts
 from superlevel.study.configuration import LARGEST_PLAN as LARGEST
 from superlevel.study.events import BATCH, PILOT, REST, ROUND, Asked
 from superlevel.study.ledger import Fate, Ledger
@@ -70,9 +70,16 @@ def _batch(known: Knowledge, method: Method, state: State, *, count: int | None)
     choice = method.choose(state, seen(method, state, known.ledger, phase=phase, count=count))
     purpose = PILOT if state.belief.pilot else BATCH
     forecast = None if choice.forecast is None else forecasts.stored(choice.forecast)
-    checks = choice.checks.tolist()
+    challenge = None if choice.challenge is None else challenged.stored(choice.challenge)
     return _asked(
-        known, purpose, _repeated(choice.counts), phase, design=_design(choice), forecast=forecast, checks=checks
+        known,
+        purpose,
+        _repeated(choice.counts),
+        phase,
+        design=_design(choice),
+        forecast=forecast,
+        challenge=challenge,
+        checks=choice.checks.tolist(),
     )
 
 

@@ -21,6 +21,7 @@ from superlevel.study.replay import Knowledge
 from superlevel.study.turns import CLOSED
 
 CANDIDATES = 16  # for each point that is wanted
+ROUNDING = 1e-9  # of a variance
 REFINING = 5  # sets the random numbers of candidates apart from those of plans
 
 
@@ -41,9 +42,17 @@ def _check(known: Knowledge) -> None:
         raise InputError("confidence", known.method.confidence.name, "rounds are of the points that they began with")
     if known.method.confidence.ordered and known.method.confidence.guarantee(known.method.problem).at_all_times:
         remedy = (
-            "its martingales are of the points that they began with: begin a study with sl.Ridge(shares=(1.0, 0.0))"
+            "its challenges are of the features that they began with: begin a study with sl.Ridge(shares=(1.0, 0.0))"
         )
         raise InputError("confidence", known.method.confidence.name, remedy)
+    if known.method.confidence.guarantee(known.method.problem).at_all_times and np.ptp(_variances(known)) > 0:
+        remedy = (
+            "its intervals are in units of the largest variance of the points that it began with, which new points may "
+            "exceed: take a kernel that is the same everywhere"
+        )
+        raise InputError(
+            "kernel", f"with variances from {np.min(_variances(known)):g} to {np.max(_variances(known)):g}", remedy
+        )
     if known.estimate is None or not known.levels or not ledger.samples:
         raise InputError(
             "study", "without an estimate yet", "tell more results first: nothing is known of the boundary"
@@ -51,6 +60,12 @@ def _check(known: Knowledge) -> None:
     for name, value in ledger.created.problem.items():
         if isinstance(value, list):
             raise InputError(name, "given for each point", "give one number for all points: new ones have none")
+
+
+def _variances(known: Knowledge) -> Array:
+    """(n,) k(x, x), with differences that are rounding left out."""
+    found = known.method.problem.domain.diagonal()
+    return np.where(np.isclose(found, found[0], rtol=ROUNDING), found[0], found)
 
 
 def _candidates(ledger: Ledger, count: int) -> Array:

@@ -34,7 +34,7 @@ from superlevel.methods import Method
 from superlevel.methods.make import as_confidence, restore_rule
 from superlevel.problem import Problem
 from superlevel.records import Batch, Choice, Info, State, Stop
-from superlevel.study import designs, forecasts, rounds
+from superlevel.study import challenged, designs, forecasts, rounds
 from superlevel.study.configuration import problem_of
 from superlevel.study.events import Asked, Created, Fit
 from superlevel.study.ledger import Fate, Ledger
@@ -158,7 +158,7 @@ def know(ledger: Ledger, makers: Methods, *, fit: Fit | None = None) -> Knowledg
         state, infos, over = rounds.told(method, begin, ledger)
         return Knowledge(ledger=ledger, method=method, state=state, infos=infos, over=over)
     listed = list(_parts(ledger)) if method.ordered else [_Part(ledger.measured, None, False)]
-    state, infos = _updated(method, begin, ledger, [part for part in listed if len(part.at)], makers)
+    state, infos = _updated(method, begin, ledger, [part for part in listed if len(part.at) or part.whole], makers)
     state = replace(state, design=_last_design(ledger))
     return Knowledge(ledger=ledger, method=method, state=state, infos=infos)
 
@@ -195,27 +195,34 @@ class _Part(NamedTuple):
 
 
 def _parts(ledger: Ledger) -> Iterator[_Part]:
-    """The batches of a log, in the order in which they became complete."""
+    """The batches of a log, in the order in which they became complete.
+
+    A plan ends with its last ticket. It is whole if all that was measured of it then came since the last plan before.
+    What was once told as a whole stays so, whatever is told or withdrawn later: tests that began with it have spent
+    their share of delta. A ticket that failed and is told later counts as one that nobody planned.
+    """
     plans = np.array([item.seq for item in ledger.askings], dtype=np.int64)
-    portion = np.searchsorted(plans, ledger.told)  # of each ticket: how many plans there were before its result
+    told, ended = (np.searchsorted(plans, array) for array in (ledger.told, ledger.ended))  # how many plans before
+    wholes = [place for place in range(len(plans)) if _is_whole(ledger, ended, place)]
+    wholes.sort(key=lambda place: int(ledger.ended[ledger.asking == place].max()))
+    among = np.isin(ledger.asking, wholes) & (ledger.first == Fate.MEASURED)
     for k in range(len(plans) + 1):
-        at = ledger.measured[portion[ledger.measured] == k]
-        complete = [
-            place for place in np.unique(ledger.asking[at]) if place >= 0 and _is_whole(ledger, portion, place, k)
-        ]
-        for place in sorted(complete, key=lambda place: int(ledger.told[ledger.asking == place].max())):
-            yield _Part(_by_ticket(ledger, at[ledger.asking[at] == place]), int(place), True)
-        rest = at[~np.isin(ledger.asking[at], complete)]
+        for place in wholes:
+            own = np.flatnonzero(ledger.asking == place)
+            if ended[own].max() == k:
+                measured = own[among[own] & (ledger.fate[own] == Fate.MEASURED)]
+                yield _Part(_by_ticket(ledger, measured), place, True)
+        rest = ledger.measured[(told[ledger.measured] == k) & ~among[ledger.measured]]
         _, first = np.unique(ledger.asking[rest], return_index=True)
         for place in ledger.asking[rest[np.sort(first)]].tolist():
             yield _Part(rest[ledger.asking[rest] == place], None if place < 0 else place, False)
 
 
-def _is_whole(ledger: Ledger, portion: Indices, place: int, k: int) -> bool:
-    """Whether the results of a plan all came in one portion: none of its tickets is open, and none came elsewhere."""
-    tickets = ledger.asking == place
-    measured = tickets & (ledger.fate == Fate.MEASURED)
-    return not (ledger.fate[tickets] == Fate.OPEN).any() and bool((portion[measured] == k).all())
+def _is_whole(ledger: Ledger, ended: Indices, place: int) -> bool:
+    """Whether a plan has ended, and all its results came in the portion in which it did."""
+    own = ledger.asking == place
+    since = ended[own & (ledger.first == Fate.MEASURED)]
+    return bool(ledger.ended[own].all()) and len(since) > 0 and bool((since == ended[own].max()).all())
 
 
 def _by_ticket(ledger: Ledger, at: Indices) -> Indices:
@@ -311,7 +318,14 @@ def _batch(method: Method, state: State, ledger: Ledger, part: _Part) -> Batch:
         noise=deviations(ledger, part.at),
         plan=plan,
         whole=part.whole,
+        after_plans=_after_plans(ledger),
     )
+
+
+def _after_plans(ledger: Ledger) -> bool:
+    """Whether there was a plan before the first result; what was withdrawn since counts, so that nothing changes it."""
+    told = ledger.told[ledger.told > 0]
+    return bool(ledger.askings) and ledger.askings[0].seq < int(told.min(initial=ledger.length + 1))
 
 
 def _choice(ledger: Ledger, place: int) -> Choice:
@@ -323,6 +337,7 @@ def _choice(ledger: Ledger, place: int) -> Choice:
         counts=counts,
         certificate=_design(asked, ledger),
         forecast=None if asked.forecast is None else forecasts.restored(asked.forecast, counts),
+        challenge=None if asked.challenge is None else challenged.restored(asked.challenge, ledger.n),
     )
 
 

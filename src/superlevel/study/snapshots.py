@@ -25,7 +25,7 @@ from superlevel.study.events import Closed, Created
 from superlevel.study.ledger import Asking, Ledger, as_places, fold
 from superlevel.study.storage.protocol import Entry, Note, Storage, StorageError
 
-LAYOUT = 4
+LAYOUT = 5
 """Of the body: change it with the fields of a ledger, or with what they mean."""
 SPACING = 1_000
 """Entries since the last snapshot after which whoever opens the study makes another; shorter logs have none."""
@@ -37,6 +37,8 @@ _COLUMNS = {
     "noise": "<f8",
     "late": "|b1",
     "told": "<i8",
+    "ended": "<i8",
+    "first": "<i8",
 }
 _FIELDS = ("seq", "first", "count", "phase", "audits", "fits", "text")
 _PLANNED = attrgetter(*_FIELDS)

@@ -21,6 +21,8 @@ from superlevel.study.storage.protocol import Lease, Note
 if TYPE_CHECKING:
     from superlevel.study.replay import Knowledge
 
+LAYOUT = 2
+"""Of what is kept beside the log: change it with the intervals of a confidence, whose labels change with them."""
 WAY_OUT = (
     "correct what was told wrongly, or create another study with what is right and tell it these measurements: "
     "none of them is lost, but only new measurements give it a guarantee"
@@ -32,6 +34,7 @@ class Reading(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    layout: int = 1
     entries: int
     head: str = ""
     """The digest of the last of them."""
@@ -112,6 +115,7 @@ def reading(known: Knowledge) -> Reading:
     from superlevel.study.signs import as_text  # noqa: PLC0415
 
     return Reading(
+        layout=LAYOUT,
         entries=known.ledger.length,
         head=known.ledger.head,
         samples=known.ledger.samples,
@@ -159,7 +163,7 @@ def kept(noted: Note) -> Reading | None:
         found = Reading.model_validate_json(noted.text)
     except (ValidationError, TypeError):
         return None
-    return found if found.entries == noted.seq else None
+    return found if (found.entries, found.layout) == (noted.seq, LAYOUT) else None
 
 
 def of(name: str, ledger: Ledger, leases: Mapping[int, Lease | None], known: Reading) -> Status:

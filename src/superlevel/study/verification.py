@@ -45,6 +45,7 @@ from superlevel.study.witnesses import Witness, compared
 UNLIKELY = 1e-3  # probability of residuals as large as those seen, below which an assumption is contradicted
 ROUNDING = 1e-6  # relative, of a bound that is computed again
 EXACT = float(np.finfo(float).eps)  # relative, of a value that is written down
+SINCE = {"ridge": 7}  # the format of the log from which the intervals of a confidence are those of today
 SHOWN = 5  # places that a finding names
 
 WORDS = {verdict: verdict.value for verdict in Verdict} | {Verdict.DOUBTED: Verdict.CONTRADICTED.value}
@@ -262,6 +263,9 @@ def _kept(entries: list[Entry], makers: Methods, beside: Beside, strange: Faults
 
 def _plans(entries: list[Entry], ledger: Ledger, makers: Methods, watch: Watch | None) -> tuple[Finding, Finding]:
     """Of every plan, the labels that were known when it was made, and its design's bound."""
+    if ledger.created.format < SINCE.get(str(ledger.created.confidence.get("name")), 0):
+        left = "not computed again: an earlier version began this study, with other intervals"
+        return _check("labels", left, None), _check("designs", left, None)
     wrong: list[str] = []
     weak: list[str] = []
     gaps: list[float] = []

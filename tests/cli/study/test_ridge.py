@@ -130,10 +130,12 @@ def test_a_campaign_with_a_guarantee_from_points_to_labels(terminal: Terminal) -
     terminal.created("harbour", *GIVEN, *NORM, "--tolerance", 1, "--batch", 20)
     sizes: list[int] = []
     while terminal.data("study", "status", "harbour")["stop"] is None:
-        assert len(sizes) < 5
+        assert len(sizes) < 7
+        full = 20 + 0.2 * sum(sizes)
         sizes.append(len(terminal.data("study", "suggest", "harbour")["tickets"]))
+        assert math.ceil(full / 10) <= sizes[-1] <= math.ceil(full)  # less where less is missing
         assert "newly decided" in terminal.batch()
-    assert sizes == [20, 24, 29][: len(sizes)]
+    assert sum(sizes) <= 20 + 24 + 29
     status = terminal.data("study", "status", "harbour")
     assert (status["measurements"], status["undecided"]) == (sum(sizes), 0)
     assert status["contradicted"] is False
