@@ -37,6 +37,8 @@ experiments: $(READY)  ## Beyond the paper: its GP in batches, the implicit prob
 	$(BIN)/python -m experiments.implicit
 	$(BIN)/python -m experiments.sea
 	$(BIN)/python -m experiments.affordable
+	$(BIN)/python -m experiments.norms
+	$(BIN)/python -m experiments.validity
 	$(BIN)/python -m experiments.linear_designs
 	$(BIN)/python -m experiments.newer
 
