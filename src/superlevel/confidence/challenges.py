@@ -23,7 +23,7 @@ Theorem. Fix a density on slopes mu > 0. With probability 1 - delta, for all bat
 
     E(X, Q)  =  mean of exp(mu X - mu^2 Q / 2)  <  1 / delta,
 
-as E is a supermartingale that begins at 1 (Ville). E increases in X, so that X < B(Q, delta), the root of 1 / delta.
+as E is a supermartingale that begins at 1 (Ville). E increases in X, so that X < B(Q, delta), at which E is 1 / delta.
 Therefore <theta, m> is above a - p B. With the other sign of the noise it is below a + p B. Here the density is that of
 N(g, (g / 2)^2) on mu > 0, g the gap as it was thought to be when the challenge began. Sign, g and delta of each
 direction are written down in the plan before it is measured; what they are chosen from is the past. Challenges share

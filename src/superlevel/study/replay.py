@@ -202,27 +202,36 @@ def _parts(ledger: Ledger) -> Iterator[_Part]:
     their share of delta. A ticket that failed and is told later counts as one that nobody planned.
     """
     plans = np.array([item.seq for item in ledger.askings], dtype=np.int64)
-    told, ended = (np.searchsorted(plans, array) for array in (ledger.told, ledger.ended))  # how many plans before
-    wholes = [place for place in range(len(plans)) if _is_whole(ledger, ended, place)]
-    wholes.sort(key=lambda place: int(ledger.ended[ledger.asking == place].max()))
+    told = np.searchsorted(plans, ledger.told)  # of each ticket: how many plans there were before its result
+    wholes, ends = _wholes(ledger, plans)
     among = np.isin(ledger.asking, wholes) & (ledger.first == Fate.MEASURED)
+    counts = among & (ledger.fate == Fate.MEASURED)
     for k in range(len(plans) + 1):
-        for place in wholes:
-            own = np.flatnonzero(ledger.asking == place)
-            if ended[own].max() == k:
-                measured = own[among[own] & (ledger.fate[own] == Fate.MEASURED)]
-                yield _Part(_by_ticket(ledger, measured), place, True)
+        for place in wholes[np.searchsorted(ends, k) : np.searchsorted(ends, k, side="right")].tolist():
+            item = ledger.askings[place]
+            tickets = np.arange(item.first - 1, item.first - 1 + item.count)
+            yield _Part(_by_ticket(ledger, tickets[counts[tickets]]), place, True)
         rest = ledger.measured[(told[ledger.measured] == k) & ~among[ledger.measured]]
         _, first = np.unique(ledger.asking[rest], return_index=True)
         for place in ledger.asking[rest[np.sort(first)]].tolist():
             yield _Part(rest[ledger.asking[rest] == place], None if place < 0 else place, False)
 
 
-def _is_whole(ledger: Ledger, ended: Indices, place: int) -> bool:
-    """Whether a plan has ended, and all its results came in the portion in which it did."""
-    own = ledger.asking == place
-    since = ended[own & (ledger.first == Fate.MEASURED)]
-    return bool(ledger.ended[own].all()) and len(since) > 0 and bool((since == ended[own].max()).all())
+def _wholes(ledger: Ledger, plans: Indices) -> tuple[Indices, Indices]:
+    """The whole plans (w,), as positions, in the order in which they ended; and how many plans (w,) there were then.
+
+    A plan has ended if none of its tickets is open. It is whole if all its results came in the portion of its end.
+    """
+    planned, count = ledger.asking >= 0, len(plans)
+    asking, ended = ledger.asking[planned], ledger.ended[planned]
+    measured = ledger.first[planned] == Fate.MEASURED
+    last = np.zeros(count, dtype=np.int64)
+    np.maximum.at(last, asking, ended)
+    apart = (ended == 0) | (measured & (np.searchsorted(plans, ended) < np.searchsorted(plans, last)[asking]))
+    whole = (np.bincount(asking[measured], minlength=count) > 0) & (np.bincount(asking[apart], minlength=count) == 0)
+    wholes = np.flatnonzero(whole)
+    wholes = wholes[np.argsort(last[wholes], kind="stable")]
+    return wholes, np.searchsorted(plans, last[wholes])
 
 
 def _by_ticket(ledger: Ledger, at: Indices) -> Indices:
